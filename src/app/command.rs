@@ -4,6 +4,7 @@ use crate::app::convert::conversion::ConvertCommand;
 use crate::app::export::command::ExportCommand;
 use crate::app::lanes::command::LanesCommand;
 use crate::app::manual_edits::marks::MarkCommand;
+use crate::app::measure::command::MeasureCommand;
 use crate::app::messages::state::MessagesCommand;
 use crate::app::open::command::OpenCommand;
 use crate::app::report_export::job::ReportCommand;
@@ -56,6 +57,8 @@ commands! {
     Tune(TuneCommand),
     /// Exports a managed conversation.
     Export(ExportCommand),
+    /// Measures with a model what compactions lost.
+    Measure(MeasureCommand),
     /// Exports the report or the chart.
     Report(ReportCommand),
     /// Converts the session to another format.

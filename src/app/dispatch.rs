@@ -18,6 +18,7 @@ impl App {
             Command::Preset(command) => self.execute_preset(command),
             Command::Tune(command) => self.execute_tune(ctx, command),
             Command::Export(command) => self.execute_export(ctx, command),
+            Command::Measure(command) => self.execute_measure(ctx, command),
             Command::Report(command) => self.execute_report(ctx, command),
             Command::Convert(command) => self.execute_convert(ctx, command),
             Command::RunLogs(command) => self.execute_run_logs(ctx, command),
@@ -37,6 +38,9 @@ impl App {
         self.receive_dialog(ctx);
         self.receive_session(ctx);
         self.receive_exports();
+        if let Some(measurement) = &mut self.measurement {
+            measurement.poll();
+        }
         if let Some(sweep) = &mut self.sweep {
             sweep.poll(self.view.tune.weight);
         }

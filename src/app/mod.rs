@@ -11,13 +11,14 @@ pub mod convert;
 pub mod cost;
 pub mod derived;
 mod dispatch;
+pub mod evaluate;
 pub mod events;
 pub mod export;
 mod import;
 pub mod insights;
 pub mod lanes;
-pub mod loss;
 pub mod manual_edits;
+pub mod measure;
 pub mod messages;
 pub mod open;
 mod options;
@@ -49,6 +50,7 @@ use crate::app::config::Config;
 use crate::app::convert::conversion::Conversion;
 use crate::app::derived::Derived;
 use crate::app::export::job::Export;
+use crate::app::measure::job::Measurement;
 use crate::app::open::document::{Document, Origin};
 use crate::app::open::followed_file::FollowedFile;
 use crate::app::open::loading::Loading;
@@ -89,6 +91,8 @@ pub struct App {
     view: View,
     derived: Derived,
     export: Option<Export>,
+    /// The measurement with a model, open or with its result.
+    measurement: Option<Measurement>,
     /// The session list: in front, or behind a session that was opened from it.
     sessions: Option<Sessions>,
     report: Option<ReportExport>,
@@ -164,6 +168,7 @@ impl App {
             view: View::default(),
             derived: Derived::new(options.work),
             export: None,
+            measurement: None,
             sessions: None,
             report: None,
             conversion: None,
@@ -250,9 +255,10 @@ impl App {
     fn is_covered(&self) -> bool {
         let is_writing =
             self.export.is_some() || self.report.is_some() || self.conversion.is_some();
+        let measures = self.measurement.as_ref().is_some_and(|m| m.is_open);
         let lists = self.logs.is_some() || self.list().is_some();
         let asks = self.saving.is_some() || self.view.asks_path;
-        is_writing || lists || asks || self.view.shows_shortcuts
+        is_writing || measures || lists || asks || self.view.shows_shortcuts
     }
 
     /// Returns the session list while it is in front.
@@ -302,6 +308,9 @@ impl App {
         shell::layout::show_all(ui, &session, &opening, commands);
         if let Some(export) = &self.export {
             export::dialog::show(ui, &session, export, commands);
+        }
+        if let Some(measurement) = self.measurement.as_ref().filter(|m| m.is_open) {
+            measure::dialog::show(ui, session.runs, measurement, commands);
         }
         if let Some(report) = &self.report {
             report_export::dialog::show(ui, report, commands);

@@ -1,10 +1,10 @@
 //! The view settings of all panels.
 
 use crate::app::cost::state::CostView;
+use crate::app::evaluate::state::EvaluateView;
 use crate::app::events::list::EventFilter;
 use crate::app::export::draft::ExportDraft;
 use crate::app::insights::list::{InsightFilter, InsightKey, InsightsView};
-use crate::app::loss::state::LossView;
 use crate::app::messages::state::MessagesView;
 use crate::app::timeline::state::TimelineView;
 use crate::app::tune::state::TuneView;
@@ -25,8 +25,8 @@ pub struct View {
     pub insights: InsightsView,
     /// The tab Cost.
     pub cost: CostView,
-    /// The tab Loss.
-    pub loss: LossView,
+    /// The tab Evaluate.
+    pub evaluate: EvaluateView,
     /// The tab Tune.
     pub tune: TuneView,
     /// Messages whose folds are open in the lanes.
@@ -72,8 +72,8 @@ tabs! {
     Insights,
     /// Events of the policies and their causes.
     Events,
-    /// References at risk.
-    Loss,
+    /// Facts that survive in each lane, and references at risk.
+    Evaluate,
     /// Costs of the session and the lanes.
     Cost,
     /// Sweep over settings.
@@ -97,8 +97,8 @@ pub enum ViewCommand {
     OpenInsight(InsightKey),
     /// Set the view of the tab Cost.
     Cost(CostView),
-    /// Set the view of the tab Loss.
-    Loss(LossView),
+    /// Set the view of the tab Evaluate.
+    Evaluate(EvaluateView),
     /// Set the view of the tab Tune.
     Tune(Box<TuneView>),
 }
@@ -112,7 +112,7 @@ impl View {
             ViewCommand::InsightFilter(filter) => self.insights.filter = filter,
             ViewCommand::OpenInsight(key) => self.insights.open = Some(key),
             ViewCommand::Cost(view) => self.cost = view,
-            ViewCommand::Loss(view) => self.loss = view,
+            ViewCommand::Evaluate(view) => self.evaluate = view,
             ViewCommand::Tune(view) => self.tune = *view,
         }
     }

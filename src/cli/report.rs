@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// Write a report of a session and each policy as HTML or Markdown
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The report has the curve, settings, figures, findings, events and removed messages of the lanes of `replay`. An HTML page loads nothing and runs no script. A redacted report keeps roles, kinds, sizes, well-known tools and models, and bundled policies; text becomes its length, names and paths become numbers."
+    after_help = "The report has the curve, settings, figures, findings, surviving facts, events and removed messages of the lanes of `replay`. An HTML page loads nothing and runs no script. A redacted report keeps roles, kinds, sizes, well-known tools and models, and bundled policies; text becomes its length, names and paths become numbers."
 )]
 pub(super) struct Args {
     #[command(flatten)]

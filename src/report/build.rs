@@ -4,7 +4,7 @@ use super::count_basis::{basis_sentence, window_source};
 use super::curve::{Curve, CurveKind, CurveLane, draw};
 use super::lane::lane_report;
 use super::redaction::{NameKind, Redactor, ReportText};
-use super::{About, Item, LaneReport, Report};
+use super::{About, Item, LaneReport, Report, SurvivalReport};
 use crate::analysis::{Finding, Link, MessageName, PlayedLane, Trigger, tokens_by_tool, verdict};
 use crate::engine::{Case, KnobValues, Outcome, Policy};
 use crate::safe_text::clean;
@@ -94,11 +94,13 @@ impl Report {
         let curve = draw(&subject.curve(&kinds, names.collect()));
         let of_windows = &subject.case.windows.warnings;
         let warnings = subject.warnings.iter().chain(of_windows);
+        let outcomes: Vec<&Outcome> = subject.lanes.iter().map(|lane| &lane.outcome).collect();
         Self {
             is_redacted: redactor.redacts(),
             about,
             verdict,
             severity,
+            survival: SurvivalReport::new(subject.case, &outcomes, &redactor),
             curve,
             warnings: warnings.map(|warning| redactor.sentence(warning)).collect(),
             lanes,

@@ -15,6 +15,7 @@ mod redaction;
 mod removed;
 mod sentences;
 mod series;
+mod survival;
 mod svg;
 mod track;
 
@@ -26,6 +27,7 @@ pub use html::{html, html_text_page};
 pub use markdown::{markdown, markdown_text_page};
 pub use redaction::{Plain, Redacted, ReportText};
 pub use series::{quoted, series};
+pub use survival::{LostLine, LostReport, SurvivalReport, SurvivalRow, survival_share};
 pub use svg::svg;
 pub use track::{has_tracks, track};
 
@@ -47,6 +49,8 @@ pub struct Report {
     pub severity: Severity,
     /// The lanes, `recorded` first.
     pub lanes: Vec<LaneReport>,
+    /// The facts that the lanes kept; `None` without facts or calls.
+    pub survival: Option<SurvivalReport>,
     /// The curve; `None` without a call.
     pub curve: Option<Drawing>,
     /// Warnings about the file and the windows.

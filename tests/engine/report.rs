@@ -2,14 +2,18 @@
 //! reports of long sessions stay small.
 
 use crate::conversation::{Talk, part, text};
+use plimsoll::analysis::facts::{Facts, LaneSurvival};
 use plimsoll::analysis::{Finding, FindingKind, findings};
 use plimsoll::engine::{
     Case, Did, Halt, KnobValues, ManualEdits, Outcome, Policy, Sample, recorded, simulate,
 };
 use plimsoll::exec::{LoadOptions, load};
+use plimsoll::figure;
 use plimsoll::presets::{self, PRESETS};
 use plimsoll::progress::Progress;
-use plimsoll::report::{Played, Report, ReportText, Subject, draw, html, markdown, svg};
+use plimsoll::report::{
+    Played, Report, ReportText, Subject, draw, html, markdown, survival_share, svg,
+};
 use plimsoll::session::{Body, MediaKind, Role, Session, Usage};
 use plimsoll::tokens::{TokenLedger, default_counter};
 use plimsoll::units::Tokens;
@@ -657,4 +661,43 @@ fn a_report_distinguishes_missing_from_implausible_usage() {
         "{output}"
     );
     assert!(!output.contains("no usage"), "{output}");
+}
+
+#[test]
+fn a_report_has_the_facts_that_each_lane_kept() {
+    let case = sample_case(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/many-tool-results.jsonl"),
+    );
+    let lanes = [really(&case), preset(&case, "truncate", &[])];
+    let facts = Facts::new(&case.session);
+    let kept = LaneSurvival::new(&facts, &case, &lanes[1].outcome);
+    let first = kept.lost.first().expect("truncation loses facts");
+    let text = &facts.all()[first.fact].text;
+    let [plain, redacted] = [false, true].map(|redacts| report(&case, &lanes, &[], redacts));
+    for report in [&plain, &redacted] {
+        let survival = report.survival.as_ref().expect("the session has facts");
+        let all = survival.rows.last().expect("a row");
+        assert_eq!(all.kind, None);
+        assert_eq!(all.lanes[1], kept.of(None));
+        assert_eq!(survival.lost[1].lost, kept.lost.len());
+        let share = survival_share(kept.of(None), figure::percent);
+        let row = format!(
+            "| all facts | {} |",
+            figure::grouped(kept.of(None).stated as u64)
+        );
+        let markdown = markdown(report);
+        let row = markdown.lines().find(|line| line.starts_with(&row));
+        assert!(row.expect("a row").ends_with(&format!(" {share} |")));
+        assert!(html(report).contains("<h2>Facts that survive</h2>"));
+    }
+    let listed = |report: &Report| {
+        let survival = report.survival.as_ref().expect("the session has facts");
+        survival.lost[1].first.len()
+    };
+    assert_eq!(listed(&plain), kept.lost.len().min(5));
+    assert_eq!(listed(&redacted), 0);
+    assert!(
+        text.len() < 100 && markdown(&plain).contains(&**text),
+        "{text}"
+    );
 }

@@ -5,6 +5,8 @@
 
 mod evaluate;
 mod formats;
+#[path = "../common/reader.rs"]
+mod reader;
 mod server;
 
 use plimsoll::chat::ChatMessage;

@@ -259,7 +259,8 @@ fn same_costs(file: &str, window: &mut Harness<'_, App>, lanes: &[Head]) {
 }
 
 fn same_losses(file: &str, window: &mut Harness<'_, App>, lanes: &[Head]) {
-    click(window, "Loss");
+    click(window, "Evaluate");
+    click(window, "Show references at risk");
     let all = texts(window);
     for lane in lanes {
         let shown = row(&all, "re-read", &lane.name);

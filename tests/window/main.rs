@@ -1,5 +1,7 @@
 //! Tests of the window, driven by accessible names without a display.
 
+#[path = "../common/reader.rs"]
+mod reader;
 #[path = "../common/window.rs"]
 mod screen;
 #[path = "../providers/server.rs"]
@@ -9,6 +11,7 @@ mod server;
 mod basics;
 mod command;
 mod convert;
+mod evaluate;
 mod export;
 mod figures;
 mod fit;
@@ -17,6 +20,7 @@ mod lanes;
 mod layout;
 mod live;
 mod manual_edits;
+mod measure;
 mod next_step;
 mod pixels;
 mod sessions;

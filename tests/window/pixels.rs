@@ -202,7 +202,7 @@ fn window(ui: &mut Ui, session: &mut GeneratedSession) -> TimelineResponse {
                                 ("Messages", ""),
                                 ("Insights", "7"),
                                 ("Events", ""),
-                                ("Loss", ""),
+                                ("Evaluate", ""),
                                 ("Cost & cache", ""),
                                 ("Tune", ""),
                             ],

@@ -43,16 +43,19 @@ pub struct FactHistory {
 }
 
 impl FactHistory {
-    /// Follows the facts of a case's session through a run.
+    /// Follows the facts of a case's session through a run. Samples of calls that the session does not have are ignored.
     pub fn new(facts: &Facts, case: &Case, outcome: &Outcome) -> Self {
         let mut follower = Follower::new(facts, case, &outcome.received);
-        for sample in &outcome.samples {
-            follower.advance(sample.call);
+        let calls = outcome.samples.iter().map(|sample| sample.call);
+        let mut last_call = None;
+        for call in calls.filter(|call| *call < case.session.calls.len()) {
+            follower.advance(call);
+            last_call = Some(call);
         }
         Self {
             changes: follower.changes,
             removed: follower.removed,
-            last_call: outcome.samples.last().map(|sample| sample.call),
+            last_call,
         }
     }
 

@@ -88,9 +88,9 @@ impl LaneSurvival {
     pub fn new(facts: &Facts, case: &Case, outcome: &Outcome) -> Self {
         let history = FactHistory::new(facts, case, outcome);
         let last = outcome.samples.last();
-        let kinds = last.map_or_else(Default::default, |last| {
-            let end = case.session.calls[last.call].context_end;
-            survival(facts, &history, last.call, end)
+        let kinds = history.last_call.map_or_else(Default::default, |call| {
+            let end = case.session.calls[call].context_end;
+            survival(facts, &history, call, end)
         });
         Self {
             lost: lost(facts, case, &history),
@@ -131,6 +131,32 @@ impl LaneSurvival {
         }
     }
 
+    /// Counts the facts at a call, in the order of [`FactKind::ALL`].
+    pub fn at(
+        &self,
+        facts: &Facts,
+        case: &Case,
+        call: usize,
+    ) -> [KindSurvival; FactKind::ALL.len()] {
+        let end = case.session.calls[call].context_end;
+        survival(facts, &self.history, call, end)
+    }
+
+    /// Returns the facts that were stated before a call and not replaced since, by index, with their states at the call.
+    pub fn states_at<'a>(
+        &'a self,
+        facts: &'a Facts,
+        case: &Case,
+        call: usize,
+    ) -> impl Iterator<Item = (usize, FactState)> + use<'a> {
+        current_states(
+            facts,
+            &self.history,
+            call,
+            case.session.calls[call].context_end,
+        )
+    }
+
     /// Returns the facts of a kind, or of all kinds.
     pub fn of(&self, kind: Option<FactKind>) -> KindSurvival {
         match kind {
@@ -162,16 +188,21 @@ fn survival(
     context_end: usize,
 ) -> [KindSurvival; FactKind::ALL.len()] {
     let mut kinds = [KindSurvival::default(); FactKind::ALL.len()];
-    for (idx, fact) in facts.all().iter().enumerate() {
-        let Some(state) = history
-            .at(idx, call)
-            .filter(|_| is_current(fact, context_end))
-        else {
-            continue;
-        };
-        kinds[fact.kind as usize].add(state, history.is_removed(idx));
+    for (idx, state) in current_states(facts, history, call, context_end) {
+        kinds[facts.all()[idx].kind as usize].add(state, history.is_removed(idx));
     }
     kinds
+}
+
+fn current_states<'a>(
+    facts: &'a Facts,
+    history: &'a FactHistory,
+    call: usize,
+    context_end: usize,
+) -> impl Iterator<Item = (usize, FactState)> + use<'a> {
+    let all = facts.all().iter().enumerate();
+    let current = all.filter(move |(_, fact)| is_current(fact, context_end));
+    current.filter_map(move |(idx, _)| Some((idx, history.at(idx, call)?)))
 }
 
 fn is_current(fact: &Fact, context_end: usize) -> bool {

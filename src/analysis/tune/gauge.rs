@@ -1,5 +1,6 @@
 //! Scores a setting over a session: cost, references at risk and peak, or the reason why it is ruled out.
 
+use super::risk::{LostFacts, Risk};
 use crate::analysis::cost::{Bills, price_lane, price_recorded};
 use crate::analysis::facts::{FactKind, Facts, KindSurvival, LaneSurvival};
 use crate::analysis::loss::{Names, most_at_risk, references_at_risk};
@@ -32,44 +33,6 @@ pub struct Score {
     pub compactions: usize,
     /// Calls whose first attempt overflowed.
     pub overflows: usize,
-}
-
-/// Removed content that the recorded agent used. A predicted summary counts as empty.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Risk {
-    /// References at risk.
-    pub references: usize,
-    /// Edits of removed text.
-    pub blind_edits: usize,
-    /// Tokens to fetch again.
-    pub refetch: Tokens,
-    /// Lost facts, if these are the risk to compare instead of references.
-    pub lost: Option<LostFacts>,
-}
-
-/// The facts that the last call of a run lacked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LostFacts {
-    /// Their kind; none for all kinds.
-    pub kind: Option<FactKind>,
-    /// Their number. Facts that only a predicted summary may hold count as lost.
-    pub lost: usize,
-    /// Number of facts that were stated before the call and not replaced.
-    pub stated: usize,
-}
-
-impl LostFacts {
-    /// Returns the plural of these facts as text.
-    pub fn label(&self) -> &'static str {
-        self.kind.map_or("facts", FactKind::label)
-    }
-}
-
-impl Risk {
-    /// Returns the number to compare: lost facts if they are counted, otherwise references at risk.
-    pub fn count(&self) -> usize {
-        self.lost.map_or(self.references, |lost| lost.lost)
-    }
 }
 
 /// Reason why a setting is ruled out.
@@ -232,11 +195,12 @@ impl<'a> Gauge<'a> {
         }
     }
 
-    /// Compares settings by the facts that they lose instead of references at risk; `kind`: only these.
+    /// Compares settings by the facts that they lose, if given, instead of references at risk
+    /// ([`super::RiskAxis::find`]).
     #[must_use]
-    pub fn by_facts(self, facts: &'a Facts, kind: Option<FactKind>) -> Self {
+    pub fn by_facts(self, facts: Option<&'a (Facts, Option<FactKind>)>) -> Self {
         Self {
-            facts: Some((facts, kind)),
+            facts: facts.map(|(facts, kind)| (facts, *kind)),
             ..self
         }
     }

@@ -13,17 +13,19 @@ mod front;
 mod gauge;
 mod limits;
 mod recommend;
+mod risk;
 mod robust;
 mod space;
 mod sweep;
 
 pub use alternative::{Alternative, alternative};
 pub use front::{Price, front, price_unit, trade_off};
-pub use gauge::{Gauge, LostFacts, Risk, RuledOut, Score};
+pub use gauge::{Gauge, RuledOut, Score};
 pub use limits::{Check, Figures, Limit, Limits, Measure, MinSurvival, check_retained, checks};
 pub use recommend::{
     Preference, Recommendation, candidates, changed_settings, recommend, ruled_out_reasons,
 };
+pub use risk::{LostFacts, Risk, RiskAxis};
 pub use robust::{LeftOut, Regret, Robust, robust};
 pub use space::{Axis, Scale, Subject, Values};
 pub use sweep::{Point, plan, sweep};

@@ -138,8 +138,11 @@ pub(super) fn sentence(subjects: &[Subject], points: &[Point], idx: usize) -> St
     if let Some(before) = now.valid() {
         let cost = difference(unit, score, before);
         let (was, is) = (before.risk.count(), score.risk.count());
+        let keeps_all = score.risk.lost.is_some_and(|lost| lost.lost == 0);
         let instead = if was == is {
             ", as now".to_owned()
+        } else if keeps_all {
+            format!(" (now {was} lost)")
         } else {
             format!(" instead of {was}")
         };
@@ -222,8 +225,11 @@ fn with_risk(score: &Score) -> String {
         Some(lost) if lost.stated == 0 => {
             return format!(" (the session states no {})", lost.label());
         }
-        Some(lost) if lost.lost == 0 => {
+        Some(lost) if lost.lost == 0 && lost.stated > 1 => {
             return format!(" and keeps all {} {}", lost.stated, lost.label());
+        }
+        Some(lost) if lost.lost == 0 => {
+            return format!(" and keeps 1 of 1 {}", lost.label());
         }
         Some(lost) => {
             return format!(

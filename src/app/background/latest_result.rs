@@ -18,6 +18,21 @@ pub enum WorkMode {
     InFrame,
 }
 
+impl WorkMode {
+    /// Runs work now, or on a thread with this name.
+    pub(in crate::app) fn start<T: Send + 'static>(
+        self,
+        ctx: &egui::Context,
+        name: &str,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Background<T> {
+        match self {
+            Self::AsNeeded => task::start(name, ctx, work),
+            Self::InFrame => task::done(work),
+        }
+    }
+}
+
 /// The latest result of some work.
 #[derive(Debug)]
 pub struct LatestResult<K, V: Send + Sync + 'static> {

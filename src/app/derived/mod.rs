@@ -6,6 +6,7 @@ mod requests;
 mod results;
 
 use crate::analysis::Trigger;
+use crate::analysis::facts::Facts;
 use crate::analysis::loss::Names;
 use crate::app::background::latest_result::{LatestResult, WorkMode};
 use crate::app::changes::compute::{Changes, Target};
@@ -13,10 +14,11 @@ use crate::app::config::Config;
 use crate::app::cost::billing::BillingChoice;
 use crate::app::cost::compute::Costs;
 use crate::app::cost::state::CallSort;
+use crate::app::evaluate::facts::Evaluation;
+use crate::app::evaluate::losses::{Losses, ReuseDistances};
 use crate::app::events::list::{EventFilter, EventList};
 use crate::app::insights::session::SessionInsights;
 use crate::app::lanes::rows::LaneRows;
-use crate::app::loss::compute::{Losses, ReuseDistances, Survivals};
 use crate::app::messages::cumulative::CumulativeTokens;
 use crate::app::messages::order::{Filter, Sort};
 use crate::app::messages::text::MessageText;
@@ -46,7 +48,8 @@ pub struct Derived {
     names: LatestResult<u64, Names>,
     reuse: LatestResult<(u64, &'static str), ReuseDistances>,
     losses: LatestResult<(u64, u64), Losses>,
-    survivals: LatestResult<(u64, u64), Survivals>,
+    facts: LatestResult<u64, Facts>,
+    evaluation: LatestResult<(u64, Option<usize>), Evaluation>,
     tried_setting: LatestResult<(u64, usize), Vec<Sample>>,
     calls: LatestResult<(u64, u64, Option<usize>, CallSort), Vec<u32>>,
     text: LatestResult<(u64, u64, usize, bool), MessageText>,
@@ -109,7 +112,8 @@ impl Derived {
             names: LatestResult::new("names"),
             reuse: LatestResult::new("reuse distances"),
             losses: LatestResult::new("losses"),
-            survivals: LatestResult::new("survivals"),
+            facts: LatestResult::new("facts"),
+            evaluation: LatestResult::new("evaluation"),
             tried_setting: LatestResult::new("tried_setting"),
             calls: LatestResult::new("calls"),
             text: LatestResult::new("text"),
@@ -131,7 +135,8 @@ impl Derived {
         self.names.clear();
         self.reuse.clear();
         self.losses.clear();
-        self.survivals.clear();
+        self.facts.clear();
+        self.evaluation.clear();
         self.tried_setting.clear();
         self.calls.clear();
         self.text.clear();
@@ -155,7 +160,8 @@ impl Derived {
         self.names.expect(slow_if(bytes > 100_000));
         self.reuse.expect(slow_if(bytes > 100_000));
         self.losses.expect(slow_if(n_messages > 500));
-        self.survivals.expect(slow_if(bytes > 100_000));
+        self.facts.expect(slow_if(bytes > 100_000));
+        self.evaluation.expect(slow_if(bytes > 100_000));
         self.text.expect(slow_if(bytes > 1_000_000));
         self.ledgers.expect(Duration::from_secs(1));
     }
@@ -184,7 +190,8 @@ impl Derived {
         self.update_costs(ctx, document);
         self.update_insights(ctx, is_stale);
         self.update_calls(ctx, selection.lane, view.cost.sort);
-        self.update_losses(ctx, document, view);
+        self.update_losses(ctx, document);
+        self.update_evaluation(ctx, document, selection, view);
         self.update_order(ctx, document, config, view);
         self.update_text(ctx, document, selection, view);
     }

@@ -1,16 +1,18 @@
 //! Requests each result when one of its inputs changed.
 
 use super::{Derived, InsightsKey, OrderKey, RunsKey, SLOW};
+use crate::analysis::facts::Facts;
 use crate::analysis::loss::Names;
 use crate::app::changes::compute::Changes;
 use crate::app::config::Config;
 use crate::app::cost::compute::Costs;
 use crate::app::cost::state::CallSort;
+use crate::app::evaluate::facts::Evaluation;
+use crate::app::evaluate::losses::{Losses, ReuseDistances};
+use crate::app::evaluate::state::EvaluatePage;
 use crate::app::events::list::{EventFilter, EventList};
 use crate::app::insights::session::SessionInsights;
 use crate::app::lanes::rows::{LaneRows, LaneState};
-use crate::app::loss::compute::{Losses, ReuseDistances, Survivals};
-use crate::app::loss::state::LossPage;
 use crate::app::messages::cumulative::CumulativeTokens;
 use crate::app::messages::text::MessageText;
 use crate::app::open::document::Document;
@@ -254,12 +256,7 @@ impl Derived {
         });
     }
 
-    pub(super) fn update_losses(
-        &mut self,
-        ctx: &egui::Context,
-        document: &Arc<Document>,
-        view: &View,
-    ) {
+    pub(super) fn update_losses(&mut self, ctx: &egui::Context, document: &Arc<Document>) {
         let Some(runs) = self.runs.get().filter(|r| r.document == document.id) else {
             return;
         };
@@ -281,15 +278,37 @@ impl Derived {
             return;
         };
         let key = (self.runs.generation(), self.reuse.generation());
-        let (of_runs, of_names) = (Arc::clone(&runs), Arc::clone(&names));
         self.losses.want(ctx, self.at, &key, move |before| {
-            let billing = &of_runs.config.billing;
-            Losses::new(&of_runs, &of_names, &reuse, billing, before.as_deref())
+            let billing = &runs.config.billing;
+            Losses::new(&runs, &names, &reuse, billing, before.as_deref())
         });
-        if view.tab == Tab::Loss && view.loss.page == LossPage::Summaries {
-            self.survivals
-                .want(ctx, self.at, &key, move |_| Survivals::new(&runs, &names));
-        }
+    }
+
+    /// Finds the facts and follows them through the lanes while they are shown.
+    pub(super) fn update_evaluation(
+        &mut self,
+        ctx: &egui::Context,
+        document: &Arc<Document>,
+        selection: &Selection,
+        view: &View,
+    ) {
+        let is_shown = view.tab == Tab::Evaluate && view.evaluate.page == EvaluatePage::Facts;
+        let runs = self.runs.get().filter(|runs| runs.document == document.id);
+        let Some(runs) = runs.filter(|_| is_shown).map(Arc::clone) else {
+            return;
+        };
+        let session = Arc::clone(&runs.case.session);
+        self.facts
+            .want(ctx, self.at, &document.id, move |_| Facts::new(&session));
+        let facts = self.facts.get().filter(|_| self.facts.is_for(&document.id));
+        let Some(facts) = facts.map(Arc::clone) else {
+            return;
+        };
+        let call = view.evaluate.at_selected_call.then_some(selection.call);
+        let key = (self.runs.generation(), call);
+        self.evaluation.want(ctx, self.at, &key, move |before| {
+            Evaluation::new(&runs, &facts, call, before.as_deref())
+        });
     }
 
     pub(super) fn update_events(

@@ -1,13 +1,15 @@
 //! Access to the available results for panels.
 
 use super::{ChangesKey, DIM_AFTER, Derived};
+use crate::analysis::facts::Facts;
 use crate::analysis::loss::Names;
 use crate::app::changes::compute::{Changes, Target};
 use crate::app::cost::compute::Costs;
+use crate::app::evaluate::facts::Evaluation;
+use crate::app::evaluate::losses::{Losses, ReuseDistances};
 use crate::app::events::list::EventList;
 use crate::app::insights::session::SessionInsights;
 use crate::app::lanes::rows::LaneRows;
-use crate::app::loss::compute::{Losses, ReuseDistances, Survivals};
 use crate::app::messages::cumulative::CumulativeTokens;
 use crate::app::messages::state::Aspect;
 use crate::app::messages::text::MessageText;
@@ -85,9 +87,14 @@ impl Derived {
         self.losses.get().map(Arc::as_ref)
     }
 
-    /// Returns the survival after recorded compactions, once requested.
-    pub fn survivals(&self) -> Option<&Survivals> {
-        self.survivals.get().map(Arc::as_ref)
+    /// Returns the facts of the session, once requested.
+    pub fn facts(&self) -> Option<&Facts> {
+        self.facts.get().map(Arc::as_ref)
+    }
+
+    /// Returns the facts that each lane kept, once requested, possibly of earlier runs.
+    pub fn evaluation(&self) -> Option<&Evaluation> {
+        self.evaluation.get().map(Arc::as_ref)
     }
 
     /// Returns the focused lane's samples in the order of the call list.

@@ -1,7 +1,7 @@
 //! Commands of the export dialog.
 
 use super::draft::ExportDraft;
-use super::requests::Secret;
+use super::requests::{ModelPath, Secret};
 
 /// A command of the export dialog.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,10 +43,8 @@ pub enum ExportPath {
     Output,
     /// Folder for files that the policy writes.
     Files,
-    /// Log of requests and answers.
-    Log,
+    /// A path in the model settings.
+    Model(ModelPath),
     /// Log to replay instead of calling a model.
     Replay,
-    /// Certificates to trust.
-    CaFile,
 }

@@ -1,16 +1,15 @@
 //! Connection settings of the model, folded by default: time limits, attempts, proxy and certificates.
 
-use super::command::{ExportCommand, ExportPath};
 use super::connection::ConnectionDraft;
 use super::model_fields::{field, row};
-use crate::app::command::Commands;
 use crate::app::theme::{palette, space};
 use crate::app::widgets::path_field::PathField;
 use crate::exec::model::{Limits, RetryPolicy};
 use egui::{CollapsingHeader, RichText, TextEdit, Ui};
 
-/// Shows the fields.
-pub(super) fn show(ui: &mut Ui, draft: &mut ConnectionDraft, commands: &mut Commands) {
+/// Shows the fields. Returns whether the button for the file dialog was clicked.
+pub(super) fn show(ui: &mut Ui, draft: &mut ConnectionDraft) -> bool {
+    let mut is_clicked = false;
     let title = if draft.is_changed() {
         "Connection (changed)"
     } else {
@@ -33,9 +32,7 @@ pub(super) fn show(ui: &mut Ui, draft: &mut ConnectionDraft, commands: &mut Comm
                 label,
                 hint: "PEM file, in addition to the system's",
             };
-            if path.show(ui, &mut draft.ca_file) {
-                commands.push(ExportCommand::Browse(ExportPath::CaFile));
-            }
+            is_clicked = path.show(ui, &mut draft.ca_file);
         });
         field(
             ui,
@@ -44,6 +41,7 @@ pub(super) fn show(ui: &mut Ui, draft: &mut ConnectionDraft, commands: &mut Comm
             "model's default; or a number from 0 to 2",
         );
     });
+    is_clicked
 }
 
 /// Shows the time limits and the number of attempts side by side.

@@ -253,7 +253,7 @@ pub(super) fn compact_anyway(
 /// Returns whether the form is complete.
 fn can_run(input: &ExportInput<'_>, export: &Export) -> bool {
     let draft = &export.draft;
-    let has_model = !draft.asks_model() || super::form::model_trouble(&draft.model).is_none();
+    let has_model = !draft.asks_model() || draft.model.trouble().is_none();
     let has_place = draft.is_for_store(input.document) || !draft.output.trim().is_empty();
     has_model && has_place
 }

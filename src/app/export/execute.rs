@@ -13,6 +13,7 @@ impl App {
     /// Closes the dialogs that write files, because another session was opened.
     pub(in crate::app) fn close_export_dialogs(&mut self) {
         self.export = None;
+        self.measurement = None;
         self.report = None;
         self.conversion = None;
     }

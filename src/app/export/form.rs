@@ -4,8 +4,7 @@ use super::command::{ExportCommand, ExportPath};
 use super::draft::{ExportContent, ExportDraft, SummarySource, Target, writable};
 use super::input::ExportInput;
 use super::job::Export;
-use super::model_fields;
-use super::requests::ModelDraft;
+use super::model_fields::{self, ModelFieldAction};
 use crate::app::command::Commands;
 use crate::app::run_logs::list::RunLogsCommand;
 use crate::app::theme::{palette, space};
@@ -187,7 +186,14 @@ fn summaries(ui: &mut Ui, export: &Export, draft: &mut ExportDraft, commands: &m
     match draft.summaries {
         SummarySource::Digest => {}
         SummarySource::Pasted => pasted(ui, draft),
-        SummarySource::Model => model_fields::show(ui, export, draft, commands),
+        SummarySource::Model => {
+            let action =
+                model_fields::show(ui, (&export.key, export.keeps_state), &mut draft.model);
+            commands.extend(action.map(|action| match action {
+                ModelFieldAction::SetKey(key) => ExportCommand::SetKey(key),
+                ModelFieldAction::Browse(path) => ExportCommand::Browse(ExportPath::Model(path)),
+            }));
+        }
         SummarySource::Log => replayed(ui, draft, commands),
     }
 }
@@ -269,10 +275,4 @@ fn files(
     if field.show(ui, &mut draft.files) {
         commands.push(ExportCommand::Browse(ExportPath::Files));
     }
-}
-
-/// Returns the error in the model settings, in one line.
-pub(super) fn model_trouble(model: &ModelDraft) -> Option<String> {
-    let endpoint = model.endpoint().err();
-    endpoint.or_else(|| model.connection.trouble())
 }

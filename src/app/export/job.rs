@@ -4,7 +4,6 @@ use super::draft::{ExportContent, ExportDraft, SummarySource, Target, typed_path
 use super::requests::{Line, ModelRunInputs, Secret};
 use super::stage::{Consent, Stage, StoreConsent, Written};
 use crate::app::background::latest_result::WorkMode;
-use crate::app::background::task::{self, Background};
 use crate::app::open::document::Document;
 use crate::app::runs::replays::Runs;
 use crate::app::selection::Selection;
@@ -161,7 +160,7 @@ impl Export {
             let job = asked_its_window(answered_by(job, replay.as_deref())?);
             exec::preview(&job)
         };
-        self.stage = Stage::Asking(line, begin(ctx, at, "summaries", work));
+        self.stage = Stage::Asking(line, at.start(ctx, "summaries", work));
     }
 
     /// Writes the export with the reviewed summaries.
@@ -190,7 +189,7 @@ impl Export {
         self.stage = Stage::Store(Box::new(StoreConsent {
             program: resume.program,
             folder: None,
-            looking: Some(begin(inputs.ctx, inputs.at, "store", look)),
+            looking: Some(inputs.at.start(inputs.ctx, "store", look)),
             job,
         }));
     }
@@ -220,7 +219,7 @@ impl Export {
                 resumed: None,
             })
         };
-        self.stage = Stage::Writing(begin(ctx, at, "export", work));
+        self.stage = Stage::Writing(at.start(ctx, "export", work));
     }
 
     /// Returns to the form and stops the work in progress.
@@ -321,19 +320,6 @@ impl Export {
 }
 
 const GONE: &str = "This lane or format is no longer there. Close this and try again.";
-
-/// Runs work now, or on a thread with this name.
-fn begin<T: Send + 'static>(
-    ctx: &egui::Context,
-    at: WorkMode,
-    name: &str,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Background<T> {
-    match at {
-        WorkMode::AsNeeded => task::start(name, ctx, work),
-        WorkMode::InFrame => task::done(work),
-    }
-}
 
 /// Sets the job to replay a log, if one is given.
 fn answered_by(mut job: ExportJob, log: Option<&Path>) -> Result<ExportJob, String> {

@@ -1,11 +1,7 @@
 //! The fields that select the summarizer model.
 
-use super::command::{ExportCommand, ExportPath};
-use super::draft::ExportDraft;
-use super::job::Export;
-use super::requests::{ModelDraft, Secret};
-use super::{connection_fields, form};
-use crate::app::command::Commands;
+use super::connection_fields;
+use super::requests::{ModelDraft, ModelPath, Secret};
 use crate::app::theme::{palette, space};
 use crate::app::widgets;
 use crate::app::widgets::path_field::PathField;
@@ -16,11 +12,23 @@ use egui::{ComboBox, RichText, TextEdit, Ui};
 /// Width of the labels, in points.
 const LABEL: f32 = 82.0;
 
-/// Shows the fields.
-pub(super) fn show(ui: &mut Ui, export: &Export, draft: &mut ExportDraft, commands: &mut Commands) {
+/// An action of the fields that is not a change of the draft.
+pub(in crate::app) enum ModelFieldAction {
+    /// Change the API key.
+    SetKey(Secret),
+    /// Show the system's dialog for a path.
+    Browse(ModelPath),
+}
+
+/// Shows the fields with the typed key. `keeps_state`: the program may save logs.
+pub(in crate::app) fn show(
+    ui: &mut Ui,
+    (key, keeps_state): (&Secret, bool),
+    model: &mut ModelDraft,
+) -> Option<ModelFieldAction> {
     ui.add_space(space::XS);
     ui.spacing_mut().item_spacing.y = space::XS;
-    let model = &mut draft.model;
+    let mut action = None;
     let api = model.api();
     row(ui, "API", |ui, id| {
         let combo = ComboBox::from_id_salt("model api")
@@ -37,7 +45,7 @@ pub(super) fn show(ui: &mut Ui, export: &Export, draft: &mut ExportDraft, comman
     field(ui, "model", &mut model.model, "name on the server");
     row(ui, "key", |ui, id| {
         let half = (ui.available_width() - space::S) / 2.0;
-        let mut key = export.key.clone();
+        let mut key = key.clone();
         let typed = TextEdit::singleline(&mut key.0)
             .password(true)
             .hint_text("API key for this run");
@@ -46,7 +54,7 @@ pub(super) fn show(ui: &mut Ui, export: &Export, draft: &mut ExportDraft, comman
             .on_hover_text("Kept until this dialog closes; never written or shown")
             .changed()
         {
-            commands.push(ExportCommand::SetKey(Secret(key.0)));
+            action = Some(ModelFieldAction::SetKey(Secret(key.0)));
         }
         let variable = TextEdit::singleline(&mut model.key_variable)
             .hint_text(format!("or in {}", api.key_variable));
@@ -64,14 +72,19 @@ pub(super) fn show(ui: &mut Ui, export: &Export, draft: &mut ExportDraft, comman
             "Ignored by system presets reproduced in code, which use their own prompts",
         );
     });
-    log(ui, export, model, commands);
-    connection_fields::show(ui, &mut model.connection, commands);
+    if log(ui, keeps_state, model) {
+        action = Some(ModelFieldAction::Browse(ModelPath::Log));
+    }
+    if connection_fields::show(ui, &mut model.connection) {
+        action = Some(ModelFieldAction::Browse(ModelPath::CaFile));
+    }
     remark(ui, model);
+    action
 }
 
 /// Shows what the form still needs, or how sending works.
 fn remark(ui: &mut Ui, model: &ModelDraft) {
-    match (model.endpoint(), form::model_trouble(model)) {
+    match (model.endpoint(), model.trouble()) {
         (Err(_), _) if model.model.trim().is_empty() => {
             ui.label(small(ui, "Enter the model name to continue."));
         }
@@ -89,34 +102,34 @@ fn remark(ui: &mut Ui, model: &ModelDraft) {
     }
 }
 
-/// Shows whether and where requests and answers are logged.
-fn log(ui: &mut Ui, export: &Export, model: &mut ModelDraft, commands: &mut Commands) {
+/// Shows whether and where requests and answers are logged. Returns whether the button for the file dialog was clicked.
+fn log(ui: &mut Ui, keeps_state: bool, model: &mut ModelDraft) -> bool {
     row(ui, "log", |ui, _| {
         let help = "A log allows the run to be repeated without a model. It contains private text, but never a key.";
         ui.checkbox(&mut model.keeps_log, "Keep requests and answers")
             .on_hover_text(help);
     });
+    let mut is_clicked = false;
     if !model.keeps_log {
-        return;
+        return is_clicked;
     }
     row(ui, "log file", |ui, label| {
         let field = PathField {
             id: "log file",
             label,
-            hint: if export.keeps_state {
+            hint: if keeps_state {
                 "a new file in Plimsoll's data folder"
             } else {
                 "a new file; no data folder is used"
             },
         };
-        if field.show(ui, &mut model.log) {
-            commands.push(ExportCommand::Browse(ExportPath::Log));
-        }
+        is_clicked = field.show(ui, &mut model.log);
     });
+    is_clicked
 }
 
 /// Shows a labelled line with a text field.
-pub(super) fn field(ui: &mut Ui, label: &str, text: &mut String, hint: &str) {
+pub(in crate::app) fn field(ui: &mut Ui, label: &str, text: &mut String, hint: &str) {
     row(ui, label, |ui, id| {
         let edit = TextEdit::singleline(text)
             .hint_text(hint)
@@ -126,6 +139,6 @@ pub(super) fn field(ui: &mut Ui, label: &str, text: &mut String, hint: &str) {
 }
 
 /// Shows a labelled line of the form.
-pub(super) fn row(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui, egui::Id)) {
+pub(in crate::app) fn row(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui, egui::Id)) {
     widgets::labelled(ui, (label, LABEL, space::S), content);
 }

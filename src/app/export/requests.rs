@@ -59,6 +59,33 @@ impl fmt::Debug for Secret {
     }
 }
 
+/// A path in the model settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelPath {
+    /// Log of requests and answers.
+    Log,
+    /// Certificates to trust.
+    CaFile,
+}
+
+impl ModelPath {
+    /// Returns the field of this path.
+    pub fn of(self, draft: &ModelDraft) -> &String {
+        match self {
+            Self::Log => &draft.log,
+            Self::CaFile => &draft.connection.ca_file,
+        }
+    }
+
+    /// Returns the field of this path, to change it.
+    pub fn of_mut(self, draft: &mut ModelDraft) -> &mut String {
+        match self {
+            Self::Log => &mut draft.log,
+            Self::CaFile => &mut draft.connection.ca_file,
+        }
+    }
+}
+
 /// The inputs of a model run that are not in the draft.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelRunInputs<'a> {
@@ -137,6 +164,12 @@ impl ModelDraft {
     /// Returns a one-line message if the URL or the name is invalid.
     pub fn endpoint(&self) -> Result<Endpoint, String> {
         Endpoint::new(self.api(), &self.base_url, &self.model).map_err(|error| error.to_string())
+    }
+
+    /// Returns the error in the settings, in one line.
+    pub fn trouble(&self) -> Option<String> {
+        let endpoint = self.endpoint().err();
+        endpoint.or_else(|| self.connection.trouble())
     }
 
     /// Returns the environment variable that contains the key.

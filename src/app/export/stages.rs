@@ -11,6 +11,7 @@ use crate::app::command::Commands;
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets::text::{small, weak};
 use crate::app::{widgets, wording};
+use crate::providers::Endpoint;
 use crate::units::Tokens;
 use egui::{Align, Frame, Label, Layout, Margin, RichText, ScrollArea, TextEdit, Ui, vec2};
 
@@ -26,20 +27,13 @@ pub(super) fn consent(ui: &mut Ui, consent: &Consent) {
     strong(ui, format!("Send to {}?", endpoint.host()));
     ui.add_space(space::XS);
     let sending = &consent.sending;
-    let how = if endpoint.is_local() {
-        "this machine"
-    } else if endpoint.is_encrypted() {
-        "encrypted connection"
-    } else {
-        "unencrypted connection"
-    };
     let requests = wording::count(sending.requests, "request");
     let log = match &consent.log {
         Some(path) => path.display().to_string(),
         None => "nothing is logged".to_owned(),
     };
     let rows = [
-        ("model", format!("{} ({how})", endpoint.model)),
+        ("model", destination(endpoint)),
         (
             "sends",
             format!(
@@ -57,8 +51,20 @@ pub(super) fn consent(ui: &mut Ui, consent: &Consent) {
     facts(ui, &rows);
 }
 
+/// Returns a model with the kind of its connection.
+pub(in crate::app) fn destination(endpoint: &Endpoint) -> String {
+    let how = if endpoint.is_local() {
+        "this machine"
+    } else if endpoint.is_encrypted() {
+        "encrypted connection"
+    } else {
+        "unencrypted connection"
+    };
+    format!("{} ({how})", endpoint.model)
+}
+
 /// Shows the facts that the user confirms, line by line.
-fn facts(ui: &mut Ui, rows: &[(&str, String)]) {
+pub(in crate::app) fn facts(ui: &mut Ui, rows: &[(&str, String)]) {
     ui.spacing_mut().item_spacing.y = space::XS;
     for (name, text) in rows {
         row(ui, name, |ui, _| {

@@ -4,8 +4,8 @@ use super::list::InsightsView;
 use super::session::SessionInsights;
 use crate::app::cost::compute::Costs;
 use crate::app::cost::state::CostView;
-use crate::app::loss::compute::Losses;
-use crate::app::loss::state::LossView;
+use crate::app::evaluate::losses::Losses;
+use crate::app::evaluate::state::EvaluateView;
 use crate::app::open::document::Document;
 use crate::app::runs::replays::Runs;
 use crate::app::shell::open_session::{FrameRequests, OpenSession};
@@ -28,8 +28,8 @@ pub(in crate::app) struct InsightsInput<'a> {
     pub(in crate::app) view: &'a InsightsView,
     /// View settings of the tab Cost, for links.
     pub(in crate::app) cost_view: CostView,
-    /// View settings of the tab Loss, for links.
-    pub(in crate::app) loss_view: LossView,
+    /// View settings of the tab Evaluate, for links.
+    pub(in crate::app) evaluate_view: EvaluateView,
 }
 
 impl<'a> InsightsInput<'a> {
@@ -44,7 +44,7 @@ impl<'a> InsightsInput<'a> {
             once: session.once,
             view: &session.view.insights,
             cost_view: session.view.cost,
-            loss_view: session.view.loss,
+            evaluate_view: session.view.evaluate,
         }
     }
 }

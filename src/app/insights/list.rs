@@ -3,7 +3,7 @@
 use super::session::SessionInsights;
 use crate::analysis::insight::{Insight, InsightKind, Level};
 use crate::app::cost::compute::Costs;
-use crate::app::loss::compute::Losses;
+use crate::app::evaluate::losses::Losses;
 use crate::safe_text;
 use std::cmp::Reverse;
 

@@ -2,11 +2,12 @@
 
 use super::input::InsightsInput;
 use super::list::{Row, shown};
+use crate::analysis::facts::FactKind;
 use crate::analysis::insight::{Certainty, Insight, InsightKind};
 use crate::analysis::{FindingKind, MessageName};
 use crate::app::command::Commands;
 use crate::app::cost::state::{CostPage, CostView};
-use crate::app::loss::state::{LossPage, LossView};
+use crate::app::evaluate::state::{EvaluatePage, EvaluateView};
 use crate::app::messages::state::MessagesCommand;
 use crate::app::selection::{SelectCommand, Spot};
 use crate::app::shell::command::ShellCommand;
@@ -215,18 +216,28 @@ fn links(ui: &mut Ui, input: &InsightsInput<'_>, row: &Row<'_>, commands: &mut C
         }
     }
     let lost = match insight.kind {
-        InsightKind::BlindEdits | InsightKind::FidelityHorizon => Some(LossPage::AtRisk),
-        InsightKind::InstructionGone => Some(LossPage::Instructions),
+        InsightKind::BlindEdits | InsightKind::FidelityHorizon => Some((
+            EvaluateView {
+                page: EvaluatePage::AtRisk,
+                ..input.evaluate_view
+            },
+            "Show references at risk",
+        )),
+        InsightKind::InstructionGone => Some((
+            EvaluateView {
+                page: EvaluatePage::Facts,
+                kind: Some(FactKind::Constraint),
+                ..input.evaluate_view
+            },
+            "Show user constraints",
+        )),
         _ => None,
     };
-    if let Some(page) = lost {
-        if ui.link("Show references at risk").clicked() {
+    if let Some((view, text)) = lost {
+        if ui.link(text).clicked() {
             commands.extend(row.lane.map(|lane| SelectCommand::Lane(Some(lane))));
-            commands.push(ViewCommand::Loss(LossView {
-                page,
-                ..input.loss_view
-            }));
-            commands.push(ShellCommand::ShowTab(Tab::Loss));
+            commands.push(ViewCommand::Evaluate(view));
+            commands.push(ShellCommand::ShowTab(Tab::Evaluate));
         }
         return;
     }

@@ -3,11 +3,11 @@
 use super::head::cost;
 use super::input::LanesInput;
 use crate::app::cost::billing::PriceChoice;
-use crate::app::loss::compute::LaneLoss;
+use crate::app::evaluate::losses::LaneLoss;
 use crate::app::runs::replays::LaneRun;
 use crate::app::theme::{self, palette};
 use crate::app::widgets::{self, Tone};
-use crate::app::{loss, wording};
+use crate::app::{evaluate, wording};
 use crate::units::Tokens;
 use egui::{TextStyle, TextWrapMode, Ui, vec2};
 
@@ -72,9 +72,9 @@ fn all_figures(input: &LanesInput<'_>, lane: usize) -> [Figure; N] {
             label: "at risk",
             name: "at risk",
             value: of_calls(
-                loss(input, lane).map_or_else(|| "…".to_owned(), loss::state::at_risk_text),
+                loss(input, lane).map_or_else(|| "…".to_owned(), evaluate::state::at_risk_text),
             ),
-            tone: loss_tone(input, lane, loss::state::risk_tone),
+            tone: loss_tone(input, lane, evaluate::state::risk_tone),
             hint: risk_hint,
         },
         Figure {
@@ -104,7 +104,7 @@ fn all_figures(input: &LanesInput<'_>, lane: usize) -> [Figure; N] {
                 || "…".to_owned(),
                 |loss| wording::grouped(loss.found.at_risk.blind_edits.len() as u64),
             )),
-            tone: loss_tone(input, lane, loss::state::blind_tone),
+            tone: loss_tone(input, lane, evaluate::state::blind_tone),
             hint: blind_hint,
         },
     ]

@@ -3,7 +3,7 @@
 use super::rows::LaneRows;
 use crate::app::config::Config;
 use crate::app::cost::compute::Costs;
-use crate::app::loss::compute::Losses;
+use crate::app::evaluate::losses::Losses;
 use crate::app::open::document::Document;
 use crate::app::runs::replays::Runs;
 use crate::app::selection::Selection;

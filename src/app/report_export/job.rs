@@ -2,7 +2,7 @@
 
 use crate::analysis::findings;
 use crate::app::background::latest_result::WorkMode;
-use crate::app::background::task::{self, Background};
+use crate::app::background::task::Background;
 use crate::app::open::document::Document;
 use crate::app::picture;
 use crate::app::runs::replays::{LaneRun, Runs};
@@ -142,10 +142,7 @@ impl ReportExport {
         let (draft, document, runs) = (self.draft.clone(), Arc::clone(document), Arc::clone(runs));
         let work = move || write(&draft, &document, &runs);
         self.failed = None;
-        self.work = Some(match at {
-            WorkMode::AsNeeded => task::start("report", ctx, work),
-            WorkMode::InFrame => task::done(work),
-        });
+        self.work = Some(at.start(ctx, "report", work));
     }
 
     /// Returns the file, once it is written.

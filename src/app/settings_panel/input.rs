@@ -2,7 +2,7 @@
 
 use super::policies::Policies;
 use crate::app::config::Config;
-use crate::app::loss::compute::ReuseDistances;
+use crate::app::evaluate::losses::ReuseDistances;
 use crate::app::open::document::Document;
 use crate::app::runs::replays::Runs;
 use crate::app::selection::Selection;

@@ -5,7 +5,7 @@ use super::open_session::OpenSession;
 use crate::app::command::Commands;
 use crate::app::theme::palette;
 use crate::app::view::Tab;
-use crate::app::{about, cost, events, import, insights, loss, messages, tune, widgets};
+use crate::app::{about, cost, evaluate, events, import, insights, messages, tune, widgets};
 use egui::{Align, Frame, Id, Layout, Margin, Ui, UiBuilder, vec2};
 
 /// The functions that show a tab.
@@ -34,10 +34,10 @@ fn drawer_tab(tab: Tab) -> DrawerTab {
             tools: events::panel::tools,
             show: events::panel::show,
         },
-        Tab::Loss => DrawerTab {
+        Tab::Evaluate => DrawerTab {
             remark: |_| String::new(),
-            tools: loss::panel::tools,
-            show: loss::panel::show,
+            tools: evaluate::panel::tools,
+            show: evaluate::panel::show,
         },
         Tab::Cost => DrawerTab {
             remark: |_| String::new(),

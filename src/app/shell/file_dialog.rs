@@ -5,6 +5,7 @@ use crate::app::background::task::{self, Background};
 use crate::app::export::command::ExportPath;
 use crate::app::export::draft::ExportDraft;
 use crate::app::export::job::Export;
+use crate::app::export::requests::ModelPath;
 use crate::app::open::document::Origin;
 use crate::app::report_export::job::{ReportDraft, ReportExport};
 use crate::exec;
@@ -30,6 +31,8 @@ pub(in crate::app) enum DialogPurpose {
     Folder,
     /// A path in the export form.
     Export(ExportPath),
+    /// A path in the settings of the model that measures.
+    Measure(ModelPath),
     /// The output path of a report or chart.
     Report,
     /// The output path of a conversion.
@@ -56,16 +59,17 @@ impl App {
     fn named(&self, purpose: DialogPurpose) -> &str {
         let draft = self.export.as_ref().map(|export| &export.draft);
         let converted = self.conversion.as_ref().map(|conversion| &conversion.draft);
+        let measured = self.measurement.as_ref().map(|measured| &measured.draft);
         let named = match purpose {
             DialogPurpose::Session | DialogPurpose::Folder => None,
             DialogPurpose::Report => self.report.as_ref().map(|report| &report.draft.output),
             DialogPurpose::Conversion => converted.map(|draft| &draft.output),
+            DialogPurpose::Measure(path) => measured.map(|draft| path.of(&draft.model)),
             DialogPurpose::Export(place) => draft.map(|draft| match place {
                 ExportPath::Output => &draft.output,
                 ExportPath::Files => &draft.files,
-                ExportPath::Log => &draft.model.log,
+                ExportPath::Model(path) => path.of(&draft.model),
                 ExportPath::Replay => &draft.replay,
-                ExportPath::CaFile => &draft.model.connection.ca_file,
             }),
         };
         named.map_or("", String::as_str)
@@ -108,6 +112,9 @@ impl App {
         if purpose == DialogPurpose::Conversion {
             return self.converted_at(text);
         }
+        if let DialogPurpose::Measure(path) = purpose {
+            return self.measured_with(path, text);
+        }
         match (purpose, &self.document, &mut self.export, &mut self.report) {
             (DialogPurpose::Session, ..) => self.open(ctx, Origin::Path(path), 0),
             (DialogPurpose::Folder, ..) => self.open_path(ctx, path),
@@ -137,9 +144,8 @@ fn placed(export: &Export, place: ExportPath, path: String) -> ExportDraft {
     let field = match place {
         ExportPath::Output => &mut draft.output,
         ExportPath::Files => &mut draft.files,
-        ExportPath::Log => &mut draft.model.log,
+        ExportPath::Model(path) => path.of_mut(&mut draft.model),
         ExportPath::Replay => &mut draft.replay,
-        ExportPath::CaFile => &mut draft.model.connection.ca_file,
     };
     *field = path;
     draft
@@ -157,12 +163,16 @@ fn ask(purpose: DialogPurpose, now: &Path) -> Option<PathBuf> {
             .set_title("List the sessions of a folder")
             .pick_folder(),
         DialogPurpose::Export(ExportPath::Output) => save(dialog, "Export to", now),
-        DialogPurpose::Export(ExportPath::Log) => save(dialog, "Log requests and answers in", now),
+        DialogPurpose::Export(ExportPath::Model(ModelPath::Log))
+        | DialogPurpose::Measure(ModelPath::Log) => {
+            save(dialog, "Log requests and answers in", now)
+        }
         DialogPurpose::Report | DialogPurpose::Conversion => save(dialog, "Write to", now),
         DialogPurpose::Export(ExportPath::Files) => {
             at(dialog, now).set_title("Folder for files").pick_folder()
         }
-        DialogPurpose::Export(ExportPath::CaFile) => at(dialog, now)
+        DialogPurpose::Export(ExportPath::Model(ModelPath::CaFile))
+        | DialogPurpose::Measure(ModelPath::CaFile) => at(dialog, now)
             .set_title("Certificates to trust")
             .add_filter("Certificates", &["pem", "crt", "cer"])
             .add_filter("All files", &["*"])

@@ -2,7 +2,7 @@
 
 use super::state::TimelineView;
 use crate::app::config::Config;
-use crate::app::loss::compute::{Losses, LosslessBounds};
+use crate::app::evaluate::losses::{Losses, LosslessBounds};
 use crate::app::messages::cumulative::CumulativeTokens;
 use crate::app::open::document::Document;
 use crate::app::runs::replays::Runs;

@@ -1,10 +1,10 @@
-//! The list of Pareto-optimal settings: no other setting is better in both cost and references at risk.
+//! The list of Pareto-optimal settings: no other setting is better in both cost and risk.
 
 use super::command::TuneCommand;
 use super::plot::{card, format_cost, peak_color};
 use super::point_settings::settings;
 use super::sweep::Sweep;
-use crate::analysis::tune::Point;
+use crate::analysis::tune::{Point, RiskAxis};
 use crate::app::command::Commands;
 use crate::app::theme::{palette, space};
 use crate::app::widgets::table::{Column, Table, lane_cell};
@@ -24,7 +24,7 @@ pub(super) fn show(ui: &mut Ui, sweep: &Sweep, commands: &mut Commands) -> Optio
     ui.spacing_mut().item_spacing.y = 0.0;
     let mut hovered = None;
     // The surrounding area scrolls the list together with the recommendation.
-    let table = Table::new("tune best", columns(), sweep.trade_off.len()).unscrolled();
+    let table = Table::new("tune best", columns(sweep.risk), sweep.trade_off.len()).unscrolled();
     let table = table.margins(0.0, space::S).row_height(space::ROW - 2.0);
     table.show(ui, |mut row| {
         let idx = sweep.trade_off[row.index()];
@@ -33,8 +33,8 @@ pub(super) fn show(ui: &mut Ui, sweep: &Sweep, commands: &mut Commands) -> Optio
         row.select(is_recommended(sweep, idx));
         row.cells(|ui, column| match column {
             Col::Cost => drop(ui.label(format_cost(sweep.unit, sweep.unit.of(score)))),
-            Col::AtRisk => {
-                ui.label(wording::grouped(score.risk.references as u64));
+            Col::Risk => {
+                ui.label(wording::grouped(score.risk.count() as u64));
             }
             Col::Peak => {
                 let color = peak_color(palette(ui), score.peak_share);
@@ -61,23 +61,28 @@ pub(super) fn show(ui: &mut Ui, sweep: &Sweep, commands: &mut Commands) -> Optio
 #[derive(Clone, Copy)]
 enum Col {
     Cost,
-    AtRisk,
+    Risk,
     Peak,
     Settings,
 }
 
-fn columns() -> Vec<Column<'static, Col>> {
-    let figure = |key, title, width, help| {
+fn columns(risk: RiskAxis) -> Vec<Column<'static, Col>> {
+    let figure = |key, title, width, help: &str| {
         let column = Column::new(key, title, Width::exact(width));
-        column.right().help(help)
+        column.right().help(help.to_owned())
+    };
+    let axis = risk.axis_label();
+    let risk_title = match risk {
+        RiskAxis::References => "at risk",
+        RiskAxis::Facts(_) => "lost",
     };
     vec![
         figure(Col::Cost, "cost", 62.0, "Cheapest first"),
-        figure(Col::AtRisk, "at risk", 48.0, "References at risk"),
+        figure(Col::Risk, risk_title, 48.0, &axis),
         figure(Col::Peak, "peak", 48.0, "Share of the usable window"),
-        Column::new(Col::Settings, "settings", Width::remainder().clip(true)).help(
-            "Differences from the current settings. No tried setting is both cheaper and lower in references at risk, except settings that fill more than 95 % of the usable window",
-        ),
+        Column::new(Col::Settings, "settings", Width::remainder().clip(true)).help(format!(
+            "Differences from the current settings. No tried setting is both cheaper and lower in {axis}, except settings that fill more than 95 % of the usable window",
+        )),
     ]
 }
 

@@ -4,6 +4,7 @@ use super::hindsight::hindsight;
 use super::input::TuneInput;
 use super::plot::peak_color;
 use super::state::{POINTS, TuneView};
+use crate::analysis::tune::RiskAxis;
 use crate::app::command::Commands;
 use crate::app::plots::scatter::marker;
 use crate::app::theme::{palette, space};
@@ -12,8 +13,8 @@ use crate::app::widgets::text::{small, weak};
 use crate::app::{widgets, wording};
 use crate::units::Share;
 use egui::{
-    Align, CollapsingHeader, Frame, Layout, Margin, Rect, ScrollArea, Sense, Slider, Stroke, Ui,
-    pos2, vec2,
+    Align, CollapsingHeader, ComboBox, Frame, Layout, Margin, Rect, ScrollArea, Sense, Slider,
+    Stroke, Ui, pos2, vec2,
 };
 
 /// Number of segments of the color legend.
@@ -32,6 +33,7 @@ pub(super) fn show(ui: &mut Ui, input: &TuneInput<'_>, commands: &mut Commands) 
                     ui.spacing_mut().item_spacing.y = space::XS;
                     ui.spacing_mut().interact_size.y = 20.0;
                     preference(ui, &mut view);
+                    risk(ui, &mut view);
                     ui.add_space(space::S);
                     widgets::section(ui, "Sweep");
                     lanes(ui, input, &mut view);
@@ -62,7 +64,7 @@ fn preference(ui: &mut Ui, view: &mut TuneView) {
             ui.spacing_mut().slider_width = ui.available_width().max(24.0);
             let slider = Slider::new(&mut view.weight, 0.0..=1.0).show_value(false);
             ui.add(slider)
-                .on_hover_text("Weight of references at risk against cost in the recommendation")
+                .on_hover_text("Weight of risk against cost in the recommendation")
                 .accessible_name("Preference");
         });
     });
@@ -81,6 +83,22 @@ fn preference(ui: &mut Ui, view: &mut TuneView) {
                 .rect_filled(part, 0.0, peak_color(palette(ui), share));
         }
         ui.label(small(ui, "100 % of usable"));
+    });
+}
+
+/// Shows the choice of the risk.
+fn risk(ui: &mut Ui, view: &mut TuneView) {
+    ui.horizontal(|ui| {
+        ui.label(small(ui, "risk"));
+        let combo = ComboBox::from_id_salt("risk").width(ui.available_width());
+        let combo = combo.selected_text(view.risk.label()).truncate();
+        let menu = combo.show_ui(ui, |ui| {
+            for risk in RiskAxis::all() {
+                ui.selectable_value(&mut view.risk, risk, risk.label());
+            }
+        });
+        let help = "References to removed content, or facts that the last call lacks. A fact that only a predicted summary may hold counts as lost";
+        menu.response.on_hover_text(help).accessible_name("Risk");
     });
 }
 

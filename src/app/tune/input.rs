@@ -3,7 +3,7 @@
 use super::state::TuneView;
 use super::sweep::Sweep;
 use crate::app::config::Config;
-use crate::app::loss::compute::{Losses, LosslessBounds};
+use crate::app::evaluate::losses::{Losses, LosslessBounds};
 use crate::app::runs::replays::Runs;
 use crate::app::shell::open_session::OpenSession;
 

@@ -1,4 +1,4 @@
-//! The tab Tune: a sweep over many settings, with the cost and the references at risk of each, and a recommendation.
+//! The tab Tune: a sweep over many settings, with the cost and the risk of each, and a recommendation.
 
 use super::command::TuneCommand;
 use super::hindsight::hindsight;
@@ -59,7 +59,7 @@ pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &m
 
 /// Describes how a sweep ended.
 fn state(sweep: &Sweep, input: &TuneInput<'_>) -> String {
-    if !sweep.holds_for(input.config) {
+    if !sweep.holds_for(input.config, input.view) {
         return "outdated: sweep again".to_owned();
     }
     let done = wording::count(sweep.n_done, "setting");
@@ -85,7 +85,7 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
         padded(ui, |ui| {
             ui.label(weak(
                 ui,
-                "Sweep tries many settings of each lane on this session and compares their cost, references at risk and peak fill.",
+                "Sweep tries many settings of each lane on this session and compares their cost, risk and peak fill. The risk is references at risk or lost facts, as chosen at the right.",
             ));
             hindsight(ui, input);
         });

@@ -1,10 +1,10 @@
-//! The plot of cost against references at risk for each setting.
+//! The plot of cost against risk for each setting.
 
 use super::command::TuneCommand;
 use super::input::TuneInput;
 use super::point_settings::settings;
 use super::sweep::Sweep;
-use crate::analysis::tune::{Point, Price, Score};
+use crate::analysis::tune::{Point, Price, RiskAxis, Score};
 use crate::app::command::Commands;
 use crate::app::plots::scatter::{Dot, NamedPoint, ScatterInput, scatter};
 use crate::app::theme::{self, Palette, palette};
@@ -35,8 +35,10 @@ pub(super) fn show(
     let recommended = sweep.recommended.as_ref().and_then(|r| r.as_ref().ok());
     let ringed = input.view.hovered;
     let ringed = ringed.or(recommended.map(|found| found.point));
-    let losses = input.losses;
+    let is_of_references = sweep.risk == RiskAxis::References;
+    let losses = input.losses.filter(|_| is_of_references);
     let floor = losses.map(|losses| losses.recorded.found.at_risk.faults.len());
+    let axis = sweep.risk.axis_label();
     let plot = ScatterInput {
         dots: &dots,
         front: &front.collect::<Vec<_>>(),
@@ -44,8 +46,8 @@ pub(super) fn show(
         level: floor.map(|n| (n as f64, "noise floor")),
         ringed: ringed.and_then(dot_of),
         axes: match sweep.unit {
-            Price::Usd => ["cost", "references at risk"],
-            Price::Sent => ["tokens sent", "references at risk"],
+            Price::Usd => ["cost", &axis],
+            Price::Sent => ["tokens sent", &axis],
         },
         format_x: &|value| format_cost(sweep.unit, value),
     };
@@ -84,7 +86,7 @@ fn dot(ui: &Ui, sweep: &Sweep, idx: usize, point: &Point) -> Option<Dot> {
 }
 
 fn position(unit: Price, score: &Score) -> [f64; 2] {
-    [unit.of(score), score.risk.references as f64]
+    [unit.of(score), score.risk.count() as f64]
 }
 
 /// Returns the color of a peak: green well below the usable window, amber near it, red above.
@@ -99,10 +101,11 @@ pub(super) fn peak_color(palette: &Palette, peak: Share) -> Color32 {
     }
 }
 
-/// Returns the named points: the recorded result, the hindsight optimum and the current settings.
+/// Returns the named points: the hindsight optimum, which puts no reference at risk, and the current settings.
 fn named_points(ui: &Ui, input: &TuneInput<'_>, sweep: &Sweep) -> Vec<NamedPoint> {
     let mut found = Vec::new();
-    if let (Some(losses), Some(bounds)) = (input.losses, input.bounds) {
+    let losses = input.losses.filter(|_| sweep.risk == RiskAxis::References);
+    if let (Some(losses), Some(bounds)) = (losses, input.bounds) {
         let sent = (bounds.hindsight.tokens_sent()).as_f64();
         let cost = match sweep.unit {
             Price::Usd => losses.hindsight.map(|usd| usd.0),
@@ -168,7 +171,15 @@ pub(super) fn card(ui: &mut Ui, sweep: &Sweep, idx: usize) {
 pub(in crate::app) fn figures(unit: Price, score: &Score) -> String {
     let mut parts = vec![
         format_cost(unit, unit.of(score)),
-        format!("{} at risk", wording::grouped(score.risk.references as u64)),
+        match score.risk.lost {
+            Some(lost) => format!(
+                "{} of {} {} lost",
+                wording::grouped(lost.lost as u64),
+                wording::grouped(lost.stated as u64),
+                lost.label()
+            ),
+            None => format!("{} at risk", wording::grouped(score.risk.references as u64)),
+        },
     ];
     if score.risk.blind_edits > 0 {
         parts.push(wording::count(score.risk.blind_edits, "blind edit"));

@@ -12,7 +12,7 @@ use crate::app::wording;
 use egui::{Frame, Label, Margin, RichText, Ui};
 
 /// Note on a sweep with outdated assumptions.
-const CHANGED: &str = "Window, tokenizer, prices or manual edits have changed: sweep again.";
+const CHANGED: &str = "Window, tokenizer, prices, manual edits or risk have changed: sweep again.";
 
 /// Shows the recommendation.
 pub(super) fn show(ui: &mut Ui, input: &TuneInput<'_>, sweep: &Sweep, commands: &mut Commands) {
@@ -27,7 +27,7 @@ pub(super) fn show(ui: &mut Ui, input: &TuneInput<'_>, sweep: &Sweep, commands: 
         ui.spacing_mut().interact_size.y = 20.0;
         ui.spacing_mut().button_padding = egui::vec2(8.0, 1.0);
         sentence(ui, input, sweep, commands);
-        if !sweep.holds_for(input.config) {
+        if !sweep.holds_for(input.config, input.view) {
             ui.label(small(ui, CHANGED).color(palette(ui).warn));
         }
     });

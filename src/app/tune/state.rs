@@ -1,6 +1,6 @@
 //! State of the tab Tune: lanes, settings, sweep size and preference. Independent of the UI.
 
-use crate::analysis::tune::{Axis, Subject};
+use crate::analysis::tune::{Axis, RiskAxis, Subject};
 use crate::app::runs::replays::Runs;
 use crate::engine::{Knob, Policy};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,9 @@ pub struct TuneView {
     pub knobs: BTreeMap<(String, String), bool>,
     /// Number of settings.
     pub points: usize,
-    /// Preference: 0 is lowest cost, 1 is fewest references at risk.
+    /// Risk to compare with cost.
+    pub risk: RiskAxis,
+    /// Preference: 0 is lowest cost, 1 is lowest risk.
     pub weight: f64,
     /// Index of the setting under the pointer.
     pub hovered: Option<usize>,
@@ -31,6 +33,7 @@ impl Default for TuneView {
             skipped: BTreeSet::new(),
             knobs: BTreeMap::new(),
             points: 300,
+            risk: RiskAxis::default(),
             weight: 0.5,
             hovered: None,
             shows_hindsight: false,

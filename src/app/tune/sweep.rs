@@ -4,8 +4,8 @@ use super::state::TuneView;
 use crate::analysis::cost::Bills;
 use crate::analysis::loss::{Names, most_at_risk};
 use crate::analysis::tune::{
-    Alternative, Gauge, Point, Preference, Price, Recommendation, Subject, alternative, candidates,
-    front, plan, price_unit, recommend, sweep,
+    Alternative, Gauge, Point, Preference, Price, Recommendation, RiskAxis, Subject, alternative,
+    candidates, front, plan, price_unit, recommend, sweep,
 };
 use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task::{self, Background};
@@ -48,13 +48,15 @@ pub struct Sweep {
     pub is_cancelled: bool,
     /// Duration.
     pub took: Option<Duration>,
+    /// The compared risk.
+    pub risk: RiskAxis,
     /// The config of the sweep.
     config: Config,
     weight: f64,
     begun: Instant,
     live: Arc<Mutex<Vec<(usize, Point)>>>,
     progress: Arc<Progress>,
-    /// References at risk in the recorded lane.
+    /// References at risk in the recorded lane; 0 for facts.
     noise: usize,
     work: Option<Background<Ended>>,
 }
@@ -64,7 +66,7 @@ pub struct Sweep {
 struct Ended {
     /// The sweep was completed.
     is_whole: bool,
-    /// References at risk in the recorded lane.
+    /// References at risk in the recorded lane; 0 for facts, since a rule finds them, not the recorded agent.
     noise: usize,
     alternative: Option<Alternative>,
 }
@@ -91,6 +93,7 @@ impl Sweep {
             weight: Share(view.weight),
             noise: 0,
         };
+        let risk = view.risk;
         let work = {
             let (runs, names) = (Arc::clone(runs), Arc::clone(names));
             let (live, progress) = (Arc::clone(&live), Arc::clone(&progress));
@@ -103,7 +106,7 @@ impl Sweep {
                     ctx.request_repaint_after(REDRAW);
                 };
                 let tried = (&subjects[..], points, &others[..]);
-                run((&runs, &names), tried, taste, &progress, &found)
+                run((&runs, &names), tried, (taste, risk), &progress, &found)
             }
         };
         let work = match at {
@@ -123,6 +126,7 @@ impl Sweep {
             alternative: None,
             is_cancelled: false,
             took: None,
+            risk,
             config: runs.config.clone(),
             weight: view.weight,
             begun: Instant::now(),
@@ -181,10 +185,11 @@ impl Sweep {
         }
     }
 
-    /// Returns whether the results are valid: only lane settings have changed since.
-    pub fn holds_for(&self, config: &Config) -> bool {
+    /// Returns whether the results are valid: only lane settings and the preference have changed since.
+    pub fn holds_for(&self, config: &Config, view: &TuneView) -> bool {
         let (was, is) = (&self.config, config);
-        was.window == is.window
+        self.risk == view.risk
+            && was.window == is.window
             && was.counter == is.counter
             && was.restarts == is.restarts
             && was.errors == is.errors
@@ -210,16 +215,22 @@ impl Drop for Sweep {
 fn run(
     (runs, names): (&Runs, &Names),
     (subjects, points, others): (&[Subject], Vec<Point>, &[Arc<Policy>]),
-    taste: Preference,
+    (taste, risk): (Preference, RiskAxis),
     progress: &Progress,
     found: &(dyn Fn(usize, &Point) + Sync),
 ) -> Ended {
     let billing = &runs.config.billing;
     let prices = billing.prices();
     let bills = Bills::new(&runs.case, billing.at(&prices));
-    let gauge = Gauge::new(&runs.case, bills, names);
-    let actual = most_at_risk(names, &runs.case, &runs.recorded.outcome);
-    let noise = actual.faults.len();
+    let facts = risk.find(&runs.case.session);
+    let gauge = Gauge::new(&runs.case, bills, names).by_facts(facts.as_ref());
+    let noise = match risk {
+        RiskAxis::References => {
+            let actual = most_at_risk(names, &runs.case, &runs.recorded.outcome);
+            actual.faults.len()
+        }
+        RiskAxis::Facts(_) => 0,
+    };
     let all = || {
         let swept = sweep(&gauge, subjects, points, progress, found).ok()?;
         let works = swept.iter().any(|point| point.valid().is_some());

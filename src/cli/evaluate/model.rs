@@ -7,11 +7,11 @@ use crate::cli::model::{ApiArgs, api};
 use crate::cli::output::{clean, counted, note, progress, tokens};
 use crate::cli::status::Status;
 use crate::cli::targets::Targets;
-use crate::exec::Model;
 use crate::exec::evaluate::{
     Budget, EvaluatedLane, EvaluatedSession, EvaluationJob, EvaluationLog, Plan, PlanCost,
     Planting, RunOptions, Stopped, Tier, run,
 };
+use crate::exec::{Model, evaluate};
 use crate::figure::usd;
 use crate::presets::prices::Prices;
 use crate::providers::Api;
@@ -195,38 +195,20 @@ impl ModelTierArgs {
         let (Some(limit), Some(model)) = (self.budget, model) else {
             return Ok(None);
         };
-        let endpoint = &model.client.endpoint;
-        match prices.lookup(&endpoint.model, None) {
-            Some(price) => Ok(Some(Budget {
-                limit: Usd(limit),
-                price: price.clone(),
-            })),
-            None if endpoint.is_local() => Ok(None),
-            None => bail!(
-                "--budget: no price of {} is known; give one with --prices FILE.toml",
-                endpoint.model
-            ),
-        }
+        Budget::new(Usd(limit), &model.client.endpoint, prices)
+            .map_err(|why| anyhow!("--budget: {why}; give one with --prices FILE.toml"))
     }
 }
 
-/// Adds to each lane one with the user's pins, if there are any.
+/// Returns the lanes as they are evaluated, and with the user's pins as well, if there are any.
 pub(in crate::cli) fn with_pins(lanes: &[Lane], has_pins: bool) -> Vec<EvaluatedLane> {
-    let lane = |lane: &Lane, has_pins: bool| EvaluatedLane {
-        name: if has_pins {
-            format!("{} + pins", lane.name)
-        } else {
-            lane.name.clone()
-        },
+    let lanes = lanes.iter().map(|lane| EvaluatedLane {
+        name: lane.name.clone(),
         policy: lane.policy.clone(),
         knobs: lane.knobs.clone(),
-        has_pins,
-    };
-    let both = lanes.iter().flat_map(|policy| {
-        let pinned = has_pins.then(|| lane(policy, true));
-        std::iter::once(lane(policy, false)).chain(pinned)
+        has_pins: false,
     });
-    both.collect()
+    evaluate::with_pins(lanes.collect(), has_pins)
 }
 
 /// Returns what is sent to which server, its price, and what the run can detect.

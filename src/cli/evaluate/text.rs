@@ -5,6 +5,7 @@ use crate::analysis::facts::{Fact, FactKind, Facts, KindSurvival, LostFact, tota
 use crate::analysis::validity::RESULT;
 use crate::cli::output::{clean, counted, percent, tokens};
 use crate::figure::usd;
+use crate::report::survival_share;
 use std::fmt::Write as _;
 
 /// Number of lost facts that are listed for each lane.
@@ -185,14 +186,7 @@ fn dash() -> String {
 
 /// Formats a survival share, or its bounds if the text of a summary is not known.
 pub(super) fn share(kind: KindSurvival) -> String {
-    match (kind.unknown, kind.bounds()) {
-        (_, None) => dash(),
-        (0, Some([held, _])) => percent(held),
-        (_, Some([low, high])) => {
-            let low = percent(low);
-            format!("{}–{}", low.trim_end_matches(" %"), percent(high))
-        }
-    }
+    survival_share(kind, percent)
 }
 
 /// Describes a lost fact in one line.

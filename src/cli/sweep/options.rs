@@ -1,7 +1,6 @@
 //! Options of `plimsoll sweep`: the values to try, their number and the preference.
 
-use crate::analysis::facts::FactKind;
-use crate::analysis::tune::{Axis, Scale, Subject, Values};
+use crate::analysis::tune::{Axis, RiskAxis, Scale, Subject, Values};
 use crate::cli::args::{GlobalOptions, fact_kind, number};
 use crate::cli::billing::BillingArgs;
 use crate::cli::lanes::{Lane, LaneArgs};
@@ -41,15 +40,6 @@ pub(super) struct Options {
     lanes: LaneArgs,
     #[command(flatten)]
     pub(super) billing: BillingArgs,
-}
-
-/// The risk that is compared with cost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RiskAxis {
-    /// References at risk.
-    References,
-    /// Lost facts of a kind, or of all kinds.
-    Facts(Option<FactKind>),
 }
 
 /// Parses the name of a risk.

@@ -1,8 +1,7 @@
 //! A session with all settings tried on it, and the reference values for comparison.
 
-use super::options::{Options, RiskAxis};
+use super::options::Options;
 use crate::analysis::cost::{Billing, Bills};
-use crate::analysis::facts::Facts;
 use crate::analysis::loss::{Names, hindsight, most_at_risk, saved};
 use crate::analysis::tune::{
     Gauge, Point, Preference, Recommendation, Subject, front, recommend, sweep, trade_off,
@@ -51,15 +50,8 @@ impl Swept {
         tell: &(dyn Fn(&str) + Sync),
     ) -> anyhow::Result<Self> {
         let names = Names::new(&case.session);
-        let facts = match wanted.risk {
-            RiskAxis::References => None,
-            RiskAxis::Facts(kind) => Some((Facts::new(&case.session), kind)),
-        };
-        let gauge = Gauge::new(case, Bills::new(case, billing), &names);
-        let gauge = match &facts {
-            Some((facts, kind)) => gauge.by_facts(facts, *kind),
-            None => gauge,
-        };
+        let facts = wanted.risk.find(&case.session);
+        let gauge = Gauge::new(case, Bills::new(case, billing), &names).by_facts(facts.as_ref());
         let done = AtomicUsize::new(0);
         let found = |_: usize, _: &Point| {
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;

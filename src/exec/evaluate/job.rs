@@ -105,6 +105,19 @@ impl EvaluationJob {
     }
 }
 
+/// Adds to each lane one with the user's pins, if there are any.
+pub fn with_pins(lanes: Vec<EvaluatedLane>, has_pins: bool) -> Vec<EvaluatedLane> {
+    let both = lanes.into_iter().flat_map(|lane| {
+        let pinned = has_pins.then(|| EvaluatedLane {
+            name: format!("{} + pins", lane.name),
+            has_pins,
+            ..lane.clone()
+        });
+        std::iter::once(lane).chain(pinned)
+    });
+    both.collect()
+}
+
 impl EvaluatedLane {
     /// Returns the session as this lane plays it: with the user's pins or without any manual edits.
     pub(super) fn case(&self, case: &Case) -> Case {

@@ -19,7 +19,7 @@ mod report;
 mod run;
 mod sender;
 
-pub use job::{EvaluatedLane, EvaluatedSession, EvaluationJob, Planting, Tier};
+pub use job::{EvaluatedLane, EvaluatedSession, EvaluationJob, Planting, Tier, with_pins};
 pub use log::EvaluationLog;
 pub use plan::{Plan, PlanCost};
 pub use report::{LaneReport, Report, RequestCounts, SessionReport};

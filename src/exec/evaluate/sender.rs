@@ -3,8 +3,8 @@
 
 use super::log::{EvaluationLog, LoggedRequest};
 use crate::exec::summary::{Exchange, Exchanges, Model, RunLog, send};
-use crate::presets::prices::Price;
-use crate::providers::Prompt;
+use crate::presets::prices::{Price, Prices};
+use crate::providers::{Endpoint, Prompt};
 use crate::units::{Tokens, Usd};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,6 +16,23 @@ pub struct Budget {
     pub limit: Usd,
     /// Price of the model.
     pub price: Price,
+}
+
+impl Budget {
+    /// Creates a limit on the price of requests to a server; none for this machine, whose models cost nothing.
+    ///
+    /// # Errors
+    /// Returns one line if the price of the model is not known.
+    pub fn new(limit: Usd, endpoint: &Endpoint, prices: &Prices) -> Result<Option<Self>, String> {
+        match prices.lookup(&endpoint.model, None) {
+            Some(price) => Ok(Some(Self {
+                limit,
+                price: price.clone(),
+            })),
+            None if endpoint.is_local() => Ok(None),
+            None => Err(format!("no price of {} is known", endpoint.model)),
+        }
+    }
 }
 
 /// The reason why requests were not sent.

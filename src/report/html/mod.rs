@@ -1,6 +1,7 @@
 //! A report as a self-contained HTML page without scripts; every text is escaped.
 
 mod lane;
+mod survival;
 mod table;
 
 use super::svg;
@@ -24,6 +25,7 @@ pub fn html(report: &Report) -> String {
     }
     figures(&mut out, report);
     findings(&mut out, report);
+    survival::survival(&mut out, report);
     for lane in &report.lanes {
         lane::section(&mut out, lane);
     }

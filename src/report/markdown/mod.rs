@@ -6,6 +6,7 @@
 
 mod inline;
 mod sketch;
+mod survival;
 
 use super::{EventReport, LaneReport, Removal, Report};
 use crate::figure::{counted, grouped, number, percent, tokens};
@@ -44,6 +45,7 @@ pub fn markdown(report: &Report) -> String {
     sketch::sketch(&mut out, report);
     figures(&mut out, report);
     findings(&mut out, report);
+    survival::survival(&mut out, report);
     for lane in &report.lanes {
         section(&mut out, lane);
     }

@@ -1,51 +1,57 @@
-//! State of the tab Loss: references at risk, instructions and summaries. Independent of the UI.
+//! State of the tab Evaluate: the facts that lanes kept, and references at risk. Independent of the UI.
 
-use super::compute::LaneLoss;
-use crate::analysis::loss::{BlindEdit, Fault, Kept, Survival};
+use super::losses::LaneLoss;
+use crate::analysis::facts::FactKind;
+use crate::analysis::loss::{BlindEdit, Fault};
 use crate::app::widgets::Tone;
 
-/// State of the tab Loss.
+/// State of the tab Evaluate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LossView {
+pub struct EvaluateView {
     /// Selected page.
-    pub page: LossPage,
-    /// Index of the selected recorded compaction.
-    pub compaction: usize,
+    pub page: EvaluatePage,
+    /// Kind of the listed facts; `None` for all kinds.
+    pub kind: Option<FactKind>,
+    /// Count the facts at the selected call instead of the last one.
+    pub at_selected_call: bool,
 }
 
 /// Pages of the tab.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LossPage {
-    /// Later uses of removed content.
+pub enum EvaluatePage {
+    /// The facts that each lane kept and lost.
     #[default]
+    Facts,
+    /// Later uses of removed content.
     AtRisk,
-    /// Whether your instructions are still in the context.
-    Instructions,
-    /// Survival after recorded compactions, and in the lanes.
-    Summaries,
 }
 
-impl LossPage {
+impl EvaluatePage {
     /// All pages, in order.
-    pub const ALL: [Self; 3] = [Self::AtRisk, Self::Instructions, Self::Summaries];
+    pub const ALL: [Self; 2] = [Self::Facts, Self::AtRisk];
 
     /// Returns the label.
     pub fn name(self) -> &'static str {
         match self {
-            Self::AtRisk => "at risk",
-            Self::Instructions => "instructions",
-            Self::Summaries => "compactions",
+            Self::Facts => "facts",
+            Self::AtRisk => "references at risk",
         }
     }
 
     /// Returns the hover text.
     pub fn help(self) -> &'static str {
         match self {
+            Self::Facts => {
+                "Constraints, files, commands, errors and values that each lane kept or lost"
+            }
             Self::AtRisk => "Later uses of content that a lane removed",
-            Self::Instructions => "Your instructions, and the calls at which they are missing",
-            Self::Summaries => "Survival after each recorded compaction, and in every lane",
         }
     }
+}
+
+/// Returns the plural of the facts of a kind, or of all kinds.
+pub fn kind_label(kind: Option<FactKind>) -> &'static str {
+    kind.map_or("all facts", FactKind::label)
 }
 
 /// A later use of removed content.
@@ -117,27 +123,6 @@ pub fn at_risk_text(loss: &LaneLoss) -> String {
     }
 }
 
-/// Returns the counts of items that are present verbatim, partly and not at all.
-pub fn kept_counts(kept: impl Iterator<Item = Kept>) -> [usize; 3] {
-    let mut counts = [0; 3];
-    for kept in kept {
-        counts[kept as usize] += 1;
-    }
-    counts
-}
-
-/// Returns the three kinds of items that a compaction keeps or loses, with their counts.
-pub fn survival_counts(survival: &Survival) -> [(&'static str, [usize; 3]); 3] {
-    let names = survival.names.iter().map(|(_, kept)| *kept);
-    let instructions = survival.instructions.iter().map(|(_, kept)| *kept);
-    let files = survival.files.iter().map(|(_, kept)| *kept);
-    [
-        ("names used later", kept_counts(names)),
-        ("instructions", kept_counts(instructions)),
-        ("changed files", kept_counts(files)),
-    ]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,11 +131,5 @@ mod tests {
     fn counts_within_the_noise_floor_have_no_color() {
         let tones = [(0, 0), (4, 5), (5, 5), (6, 5)].map(|(n, floor)| above(n, floor, Tone::Bad));
         assert_eq!(tones, [Tone::Plain, Tone::Plain, Tone::Plain, Tone::Bad]);
-    }
-
-    #[test]
-    fn survival_is_counted_by_extent() {
-        let kept = [Kept::Gone, Kept::Verbatim, Kept::Gone, Kept::Partly];
-        assert_eq!(kept_counts(kept.into_iter()), [1, 1, 2]);
     }
 }

@@ -1,7 +1,7 @@
 //! References at risk in the focused lane: blind edits first, then names, each with the call that used it.
 
-use super::compute::Losses;
-use super::input::LossInput;
+use super::input::EvaluateInput;
+use super::losses::Losses;
 use super::state::{LostReference, lost_reference, n_lost_references};
 use crate::app::command::Commands;
 use crate::app::selection::{SelectCommand, Spot};
@@ -17,7 +17,12 @@ use egui_extras::Column as Width;
 const MAX_NAME_CHARS: usize = 80;
 
 /// Shows the list.
-pub(super) fn show(ui: &mut Ui, input: &LossInput<'_>, losses: &Losses, commands: &mut Commands) {
+pub(super) fn show(
+    ui: &mut Ui,
+    input: &EvaluateInput<'_>,
+    losses: &Losses,
+    commands: &mut Commands,
+) {
     let lane = input.selection.lane;
     let Some(loss) = losses.of(lane) else {
         return;
@@ -100,7 +105,12 @@ fn message_to_select(found: LostReference) -> usize {
 }
 
 /// Returns the row to scroll to after another call was selected elsewhere: the first row of that call.
-fn reveal(ui: &Ui, input: &LossInput<'_>, losses: &Losses, lane: Option<usize>) -> Option<usize> {
+fn reveal(
+    ui: &Ui,
+    input: &EvaluateInput<'_>,
+    losses: &Losses,
+    lane: Option<usize>,
+) -> Option<usize> {
     let id = Id::unique("loss list seen");
     let now = (lane, input.selection.call);
     let seen: Option<(Option<usize>, usize)> = ui.data(|d| d.get_temp(id));
@@ -120,7 +130,13 @@ fn reveal(ui: &Ui, input: &LossInput<'_>, losses: &Losses, lane: Option<usize>) 
     first.filter(|nth| !is_clicked(*nth) && !here.any(is_clicked))
 }
 
-fn content(ui: &mut Ui, input: &LossInput<'_>, losses: &Losses, found: LostReference, column: Col) {
+fn content(
+    ui: &mut Ui,
+    input: &EvaluateInput<'_>,
+    losses: &Losses,
+    found: LostReference,
+    column: Col,
+) {
     match (column, found) {
         (Col::Call, _) => drop(ui.label(weak(ui, wording::number(found.call())))),
         (Col::AtRisk, LostReference::Edit(edit)) => {
@@ -143,7 +159,7 @@ fn content(ui: &mut Ui, input: &LossInput<'_>, losses: &Losses, found: LostRefer
 }
 
 /// Shows a message's number, kind and tool.
-fn message(ui: &mut Ui, input: &LossInput<'_>, message: usize, has_preview: bool) {
+fn message(ui: &mut Ui, input: &EvaluateInput<'_>, message: usize, has_preview: bool) {
     let Some(facts) = input.document.facts.get(message) else {
         return;
     };
@@ -159,7 +175,7 @@ fn message(ui: &mut Ui, input: &LossInput<'_>, message: usize, has_preview: bool
 }
 
 /// Explains why the list is empty.
-fn empty_state(ui: &mut Ui, input: &LossInput<'_>, losses: &Losses, lane: Option<usize>) {
+fn empty_state(ui: &mut Ui, input: &EvaluateInput<'_>, losses: &Losses, lane: Option<usize>) {
     let name = input.runs.label(lane);
     let text = if input.document.session().calls.is_empty() {
         "This file has no model calls, so no reference can be at risk.".to_owned()

@@ -3,8 +3,7 @@
 use crate::analysis::cost::{Bills, price_lane};
 use crate::analysis::insight::{Insight, loss_insights};
 use crate::analysis::loss::{
-    Loss, Names, ReuseCurves, Survival, hindsight, references_at_risk, reuse_distances, saved,
-    standing, survival,
+    Loss, Names, ReuseCurves, hindsight, references_at_risk, reuse_distances, saved, standing,
 };
 use crate::app::cost::billing::BillingChoice;
 use crate::app::runs::replays::{LaneRun, Runs};
@@ -12,7 +11,6 @@ use crate::app::settings_panel::policies;
 use crate::engine::{Case, Outcome, simulate};
 use crate::units::{Share, Tokens, Usd};
 use rayon::prelude::*;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// Reuse distances of the agent's references, and the bounds of a lossless policy. Independent of all settings.
@@ -66,8 +64,8 @@ pub struct Losses {
 /// The losses of one lane.
 #[derive(Debug)]
 pub struct LaneLoss {
-    /// Uses of removed content, and instructions missing from the context. The survival after recorded compactions is
-    /// in [`Survivals`].
+    /// Uses of removed content, and instructions missing from the context. Survival is not included: [`super::facts`]
+    /// counts it.
     pub found: Loss,
     /// Saved tokens as a share of the lossless maximum.
     pub saved: Option<Share>,
@@ -145,15 +143,6 @@ impl LaneLoss {
     pub fn is_of(&self, run: &Arc<LaneRun>) -> bool {
         Arc::ptr_eq(&self.run, run)
     }
-
-    /// Returns the number of instructions that were missing at some call.
-    pub fn lost_instructions(&self) -> usize {
-        self.found
-            .standing
-            .iter()
-            .filter(|s| !s.gone.is_empty())
-            .count()
-    }
 }
 
 fn insights(
@@ -172,50 +161,4 @@ fn insights(
         found.map(move |found| (Some(idx), found))
     });
     recorded.chain(lanes).collect()
-}
-
-/// Survival at the first call after each recorded compaction: by compaction, then by lane, the recorded one first.
-#[derive(Debug)]
-pub struct Survivals(pub Vec<Vec<Option<Survival>>>);
-
-impl Survivals {
-    /// Computes the survival for every compaction and lane.
-    pub fn new(runs: &Runs, names: &Names) -> Self {
-        let outcomes: Vec<&Outcome> = std::iter::once(&runs.recorded)
-            .chain(&runs.lanes)
-            .map(|run| &run.outcome)
-            .collect();
-        let of_compaction = |compaction: usize| {
-            let lanes = outcomes.par_iter();
-            lanes
-                .map(|outcome| survival(names, &runs.case, outcome, compaction))
-                .collect()
-        };
-        let compactions = 0..runs.case.session.compactions.len();
-        Self(compactions.map(of_compaction).collect())
-    }
-}
-
-/// Formats calls for display: `47`, `47–128`, `from 200 on`.
-pub fn calls_text(calls: &Range<usize>, n_calls: usize) -> String {
-    let (first, last) = (calls.start + 1, calls.end);
-    if calls.end >= n_calls {
-        format!("from {first} on")
-    } else if first == last {
-        first.to_string()
-    } else {
-        format!("{first}–{last}")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::calls_text;
-
-    #[test]
-    fn call_ranges_count_from_one_and_the_last_has_no_end() {
-        assert_eq!(calls_text(&(46..128), 200), "47–128");
-        assert_eq!(calls_text(&(46..47), 200), "47");
-        assert_eq!(calls_text(&(199..200), 200), "from 200 on");
-    }
 }

@@ -1,7 +1,7 @@
 //! References at risk of every lane, with the noise floor in the first row.
 
-use super::compute::{LaneLoss, Losses};
-use super::input::LossInput;
+use super::input::EvaluateInput;
+use super::losses::{LaneLoss, Losses};
 use super::state::{at_risk_text, blind_tone, risk_tone};
 use crate::app::command::Commands;
 use crate::app::selection::SelectCommand;
@@ -68,7 +68,12 @@ fn columns(note: &str) -> Vec<Column<'_, Col>> {
 }
 
 /// Shows the table and its note.
-pub(super) fn show(ui: &mut Ui, input: &LossInput<'_>, losses: &Losses, commands: &mut Commands) {
+pub(super) fn show(
+    ui: &mut Ui,
+    input: &EvaluateInput<'_>,
+    losses: &Losses,
+    commands: &mut Commands,
+) {
     let note = note(losses);
     notes_below(ui, "loss notes", std::slice::from_ref(&note));
     ui.spacing_mut().item_spacing.y = 0.0;
@@ -86,7 +91,7 @@ pub(super) fn show(ui: &mut Ui, input: &LossInput<'_>, losses: &Losses, commands
     });
 }
 
-fn name(ui: &mut Ui, input: &LossInput<'_>, lane: Option<usize>) {
+fn name(ui: &mut Ui, input: &EvaluateInput<'_>, lane: Option<usize>) {
     lane_cell(ui, lane, input.runs.label(lane));
     if lane.is_none() && ui.available_width() > 60.0 {
         ui.label(small(ui, "noise floor")).on_hover_text(

@@ -1,0 +1,91 @@
+//! The risk that is compared with the cost of a setting: references at risk, or lost facts.
+
+use crate::analysis::facts::{FactKind, Facts};
+use crate::session::Session;
+use crate::units::Tokens;
+
+/// The risk to compare with cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RiskAxis {
+    /// References at risk.
+    #[default]
+    References,
+    /// Lost facts of a kind, or of all kinds.
+    Facts(Option<FactKind>),
+}
+
+impl RiskAxis {
+    /// Returns all risks: references at risk, all facts, then each kind of facts.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let kinds = FactKind::ALL
+            .into_iter()
+            .map(|kind| Self::Facts(Some(kind)));
+        [Self::References, Self::Facts(None)]
+            .into_iter()
+            .chain(kinds)
+    }
+
+    /// Returns the name of a choice.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::References => "references at risk",
+            Self::Facts(None) => "all facts",
+            Self::Facts(Some(kind)) => kind.label(),
+        }
+    }
+
+    /// Returns the name of an axis or column.
+    pub fn axis_label(self) -> String {
+        match self {
+            Self::References => self.label().to_owned(),
+            Self::Facts(None) => "lost facts".to_owned(),
+            Self::Facts(Some(kind)) => format!("lost {}", kind.label()),
+        }
+    }
+
+    /// Finds the facts of a session whose loss is compared; none for references at risk.
+    pub fn find(self, session: &Session) -> Option<(Facts, Option<FactKind>)> {
+        match self {
+            Self::References => None,
+            Self::Facts(kind) => Some((Facts::new(session), kind)),
+        }
+    }
+}
+
+/// Removed content that the recorded agent used. A predicted summary counts as empty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Risk {
+    /// References at risk.
+    pub references: usize,
+    /// Edits of removed text.
+    pub blind_edits: usize,
+    /// Tokens to fetch again.
+    pub refetch: Tokens,
+    /// Lost facts, if these are the risk to compare instead of references.
+    pub lost: Option<LostFacts>,
+}
+
+/// The facts that the last call of a run lacked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostFacts {
+    /// Their kind; none for all kinds.
+    pub kind: Option<FactKind>,
+    /// Their number. Facts that only a predicted summary may hold count as lost.
+    pub lost: usize,
+    /// Number of facts that were stated before the call and not replaced.
+    pub stated: usize,
+}
+
+impl LostFacts {
+    /// Returns the plural of these facts as text.
+    pub fn label(&self) -> &'static str {
+        self.kind.map_or("facts", FactKind::label)
+    }
+}
+
+impl Risk {
+    /// Returns the number to compare: lost facts if they are counted, otherwise references at risk.
+    pub fn count(&self) -> usize {
+        self.lost.map_or(self.references, |lost| lost.lost)
+    }
+}

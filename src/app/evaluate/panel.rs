@@ -1,0 +1,154 @@
+//! The tab Evaluate: a matrix of the facts that each lane kept, and the facts that it lost; on another page, references at
+//! risk. Facts and references match texts and do not measure quality, so every count is shown with the recorded one.
+
+use super::input::EvaluateInput;
+use super::state::{EvaluatePage, EvaluateView};
+use super::{lost_facts, matrix};
+use crate::analysis::facts::Facts;
+use crate::app::command::Commands;
+use crate::app::measure::command::MeasureCommand;
+use crate::app::shell::open_session::OpenSession;
+use crate::app::theme::{palette, space};
+use crate::app::view::ViewCommand;
+use crate::app::widgets::text::{padded, small, weak};
+use crate::app::wording;
+use egui::{Frame, Panel, Ui};
+
+/// Width of the lanes and minimum width of a list, in points.
+const LANES: f32 = 500.0;
+const MIN_LIST: f32 = 380.0;
+/// Height that the list below the matrix needs, in points. In lower drawers, it is at the right of the matrix.
+const LIST_BELOW: f32 = 260.0;
+
+/// Shows the choice of the page and of the call at the right of the drawer's tabs, from right to left.
+pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
+    let view = session.view.evaluate;
+    ui.spacing_mut().interact_size.y = 22.0;
+    ui.spacing_mut().button_padding = egui::vec2(6.0, 1.0);
+    ui.spacing_mut().item_spacing.x = 2.0;
+    for page in EvaluatePage::ALL.into_iter().rev() {
+        let label = ui.selectable_label(view.page == page, small(ui, page.name()));
+        let label = label
+            .on_hover_text(page.help())
+            .accessible_name(format!("Show {}", page.name()));
+        if label.clicked() {
+            commands.push(ViewCommand::Evaluate(EvaluateView { page, ..view }));
+        }
+    }
+    if view.page != EvaluatePage::Facts {
+        return;
+    }
+    ui.add_space(space::M);
+    let call = wording::number(session.selection.call);
+    for (at_selected_call, text) in [
+        (true, format!("at call {call}")),
+        (false, "at the end".to_owned()),
+    ] {
+        let is_chosen = view.at_selected_call == at_selected_call;
+        let label = ui.selectable_label(is_chosen, small(ui, text));
+        let (name, help) = if at_selected_call {
+            (
+                "Count facts at the selected call",
+                "Count the facts in the context of the selected call",
+            )
+        } else {
+            (
+                "Count facts at the last call",
+                "Count the facts in the context of the last call",
+            )
+        };
+        if label.on_hover_text(help).accessible_name(name).clicked() {
+            let view = EvaluateView {
+                at_selected_call,
+                ..view
+            };
+            commands.push(ViewCommand::Evaluate(view));
+        }
+    }
+    ui.add_space(space::M);
+    let help = "Ask a model questions about removed facts with the context of each lane. Nothing is sent before you confirm";
+    let button = ui.button(small(ui, "Measure with a model…"));
+    if button.on_hover_text(help).clicked() {
+        commands.push(MeasureCommand::Open);
+    }
+}
+
+/// Shows the chosen page.
+pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
+    let input = &EvaluateInput::new(session);
+    match input.view.page {
+        EvaluatePage::Facts => facts(ui, input, commands),
+        EvaluatePage::AtRisk => at_risk(ui, input, commands),
+    }
+}
+
+fn facts(ui: &mut Ui, input: &EvaluateInput<'_>, commands: &mut Commands) {
+    let Some(facts) = input.facts else {
+        sentence(ui, "Step 1 of 2: finding facts…");
+        return;
+    };
+    if let Some(why) = not_judged(input, facts) {
+        sentence(ui, why);
+        return;
+    }
+    let Some(evaluation) = input.evaluation else {
+        let n_lanes = wording::count(input.runs.lanes.len() + 1, "lane");
+        let n_facts = wording::count(facts.all().len(), "fact");
+        sentence(
+            ui,
+            &format!("Step 2 of 2: following {n_facts} through {n_lanes}…"),
+        );
+        return;
+    };
+    let found = (facts, evaluation);
+    let frame = Frame::new().fill(palette(ui).panel);
+    let rows = matrix::height(matrix::kinds(evaluation).count());
+    if ui.available_height() >= rows + LIST_BELOW {
+        Panel::top("survival above")
+            .exact_size(rows)
+            .frame(frame)
+            .show(ui, |ui| matrix::show(ui, input, found, commands));
+    } else {
+        let most = (ui.available_width() - MIN_LIST).max(240.0);
+        Panel::left("survival")
+            .resizable(true)
+            .default_size(matrix::width(input.runs.lanes.len()).min(most))
+            .size_range(200.0..=most)
+            .frame(frame)
+            .show(ui, |ui| matrix::show(ui, input, found, commands));
+    }
+    ui.set_clip_rect(ui.max_rect().intersect(ui.clip_rect()));
+    ui.spacing_mut().item_spacing.y = 0.0;
+    lost_facts::show(ui, input, found, commands);
+}
+
+/// Returns why survival cannot be judged, if it cannot.
+fn not_judged(input: &EvaluateInput<'_>, facts: &Facts) -> Option<&'static str> {
+    if input.document.session().calls.is_empty() {
+        return Some("This file has no model calls, so survival cannot be judged.");
+    }
+    facts.all().is_empty().then_some(
+        "No rule finds a fact in this session (constraints, files, commands, errors, values), so survival cannot be judged.",
+    )
+}
+
+fn at_risk(ui: &mut Ui, input: &EvaluateInput<'_>, commands: &mut Commands) {
+    let Some(losses) = input.losses else {
+        sentence(ui, "Searching for references…");
+        return;
+    };
+    let most = (ui.available_width() - MIN_LIST).max(240.0);
+    Panel::left("loss lanes")
+        .resizable(true)
+        .default_size(LANES.min(most))
+        .size_range(200.0..=most)
+        .frame(Frame::new().fill(palette(ui).panel))
+        .show(ui, |ui| super::lanes::show(ui, input, losses, commands));
+    ui.set_clip_rect(ui.max_rect().intersect(ui.clip_rect()));
+    ui.spacing_mut().item_spacing.y = 0.0;
+    super::at_risk::show(ui, input, losses, commands);
+}
+
+fn sentence(ui: &mut Ui, text: &str) {
+    padded(ui, |ui| ui.label(weak(ui, text)));
+}

@@ -1,0 +1,27 @@
+//! Commands of the dialog that measures with a model.
+
+use super::draft::MeasureDraft;
+use crate::app::export::requests::{ModelPath, Secret};
+
+/// A command of the dialog that measures with a model.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MeasureCommand {
+    /// Open the dialog, with the last result if there is one.
+    Open,
+    /// Change the form.
+    Edit(Box<MeasureDraft>),
+    /// Show the system's dialog for a path of the model.
+    Browse(ModelPath),
+    /// Change the API key.
+    SetKey(Secret),
+    /// Write the questions and ask for consent.
+    Run,
+    /// Consent to send the questions and contexts to the model.
+    Send,
+    /// Stop the requests. What was answered is scored.
+    Stop,
+    /// Return to the form.
+    Back,
+    /// Close the dialog. The result is kept.
+    Close,
+}

@@ -1,0 +1,201 @@
+//! The dialog that measures with a model: the form, and then each stage of the measurement.
+
+use super::command::MeasureCommand;
+use super::job::{Asking, Consent, Measurement, Stage};
+use crate::app::command::Commands;
+use crate::app::export::dialog::failed;
+use crate::app::export::stages::{destination, facts};
+use crate::app::runs::replays::Runs;
+use crate::app::theme::{self, palette, space};
+use crate::app::widgets::dialog::{dialog, dialog_title};
+use crate::app::widgets::text::{small, weak};
+use crate::app::{widgets, wording};
+use egui::{ProgressBar, RichText, ScrollArea, Ui};
+use std::sync::atomic::Ordering;
+
+/// Width of the dialog, in points.
+const WIDTH: f32 = 580.0;
+/// Height of the title, buttons and margins, in points.
+const FRAME: f32 = 190.0;
+
+/// Shows the dialog.
+pub(in crate::app) fn show(
+    ui: &mut Ui,
+    runs: &Runs,
+    measurement: &Measurement,
+    commands: &mut Commands,
+) {
+    let modal = dialog(ui, "measure").show(ui.ctx(), |ui| {
+        ui.set_width(WIDTH);
+        dialog_title(ui, "Measure with a model");
+        let height = (ui.ctx().content_rect().height() - FRAME).max(120.0);
+        ScrollArea::vertical().max_height(height).show(ui, |ui| {
+            content(ui, runs, measurement, commands);
+        });
+        if let Stage::Failed(why) = &measurement.stage {
+            failed(ui, "Nothing was measured", why);
+        }
+        ui.add_space(space::S);
+        ui.horizontal(|ui| buttons(ui, measurement, commands));
+    });
+    if modal.should_close() {
+        let is_beside = modal.backdrop_response.clicked();
+        commands.extend(close_command(measurement, is_beside));
+    }
+}
+
+/// Returns the command for Esc or for a click outside the dialog (`is_beside`).
+fn close_command(measurement: &Measurement, is_beside: bool) -> Option<MeasureCommand> {
+    match measurement.stage {
+        Stage::Form | Stage::Done(_) | Stage::Failed(_) => Some(MeasureCommand::Close),
+        Stage::Planning(_) | Stage::Consent(_) => (!is_beside).then_some(MeasureCommand::Back),
+        // An accidental click must not stop requests that were paid for.
+        Stage::Asking(..) => (!is_beside).then_some(MeasureCommand::Stop),
+    }
+}
+
+fn content(ui: &mut Ui, runs: &Runs, measurement: &Measurement, commands: &mut Commands) {
+    match &measurement.stage {
+        Stage::Form | Stage::Failed(_) => super::form::show(ui, runs, measurement, commands),
+        Stage::Planning(_) => {
+            ui.horizontal(|ui| {
+                ui.spinner();
+                ui.label(weak(ui, "Writing questions; nothing is sent…"));
+            });
+        }
+        Stage::Consent(consent) => ask_consent(ui, consent),
+        Stage::Asking(asking, _) => progress(ui, asking),
+        Stage::Done(measured) => super::result::show(ui, measured),
+    }
+}
+
+/// Shows what would be sent where, its price, and what it can detect.
+fn ask_consent(ui: &mut Ui, consent: &Consent) {
+    let (cost, endpoint) = (&consent.cost, &consent.model.client.endpoint);
+    let title = format!("Send to {}?", endpoint.host());
+    ui.label(RichText::new(title).text_style(theme::strong()));
+    let sends = format!(
+        "{} and {}, about {} tokens with this conversation",
+        wording::count(cost.questions, "question"),
+        wording::count(cost.summaries, "summary request"),
+        wording::tokens(cost.tokens)
+    );
+    let price = match cost.cached {
+        Some((sent, most)) => format!(
+            "{}; with the provider's cache: ≈ {}, at most {}",
+            cost.quote,
+            wording::usd(sent),
+            wording::usd(most)
+        ),
+        None => cost.quote.to_string(),
+    };
+    let pairs = format!(
+        "{} after {}",
+        wording::count(cost.pairs, "probe"),
+        wording::count(cost.clusters, "compaction")
+    );
+    let detects = match cost.detectable {
+        Some(difference) => format!(
+            "a difference of {:.0} points between two lanes, with {pairs}",
+            difference * 100.0
+        ),
+        None => format!("no difference: {pairs} are too few"),
+    };
+    let budget = match &consent.budget {
+        Some(budget) => format!(
+            "stops before requests cost more than {}",
+            wording::usd(budget.limit)
+        ),
+        None => "no limit".to_owned(),
+    };
+    let log = match &consent.model.log {
+        Some(path) => path.display().to_string(),
+        None => "nothing is logged: a stopped run cannot be continued".to_owned(),
+    };
+    facts(
+        ui,
+        &[
+            ("model", destination(endpoint)),
+            ("sends", sends),
+            (
+                "receives",
+                format!("at most {} tokens", wording::tokens(cost.answers)),
+            ),
+            ("price", price),
+            ("detects", detects),
+            ("budget", budget),
+            ("log", log),
+        ],
+    );
+}
+
+fn progress(ui: &mut Ui, asking: &Asking) {
+    let done = asking.done.load(Ordering::Relaxed);
+    let share = done as f32 / asking.planned.max(1) as f32;
+    ui.add(
+        ProgressBar::new(share.min(1.0))
+            .fill(palette(ui).accent)
+            .desired_width(WIDTH)
+            .desired_height(8.0),
+    );
+    let text = if asking.is_stopped {
+        "Stopping; what was answered is scored…".to_owned()
+    } else {
+        format!(
+            "{} of about {} requests",
+            wording::grouped(done as u64),
+            wording::grouped(asking.planned as u64)
+        )
+    };
+    ui.label(small(ui, text));
+}
+
+fn buttons(ui: &mut Ui, measurement: &Measurement, commands: &mut Commands) {
+    match &measurement.stage {
+        Stage::Form | Stage::Failed(_) => {
+            let is_complete = measurement.draft.model.trouble().is_none();
+            ui.add_enabled_ui(is_complete, |ui| {
+                if widgets::primary_button(ui, "Continue…").clicked() {
+                    commands.push(MeasureCommand::Run);
+                }
+            });
+            if widgets::secondary_button(ui, "Close", "Esc").clicked() {
+                commands.push(MeasureCommand::Close);
+            }
+        }
+        Stage::Planning(_) => back(ui, commands),
+        Stage::Consent(consent) => {
+            let host = consent.model.client.endpoint.host();
+            if widgets::primary_button(ui, &format!("Send to {host}")).clicked() {
+                commands.push(MeasureCommand::Send);
+            }
+            back(ui, commands);
+        }
+        Stage::Asking(asking, _) => {
+            ui.add_enabled_ui(!asking.is_stopped, |ui| {
+                let help =
+                    "Closes the connections. What was answered is scored, with wider intervals";
+                if widgets::secondary_button(ui, "Stop", "Esc")
+                    .on_hover_text(help)
+                    .clicked()
+                {
+                    commands.push(MeasureCommand::Stop);
+                }
+            });
+        }
+        Stage::Done(_) => {
+            if widgets::primary_button(ui, "Close").clicked() {
+                commands.push(MeasureCommand::Close);
+            }
+            if widgets::secondary_button(ui, "Measure again", "").clicked() {
+                commands.push(MeasureCommand::Back);
+            }
+        }
+    }
+}
+
+fn back(ui: &mut Ui, commands: &mut Commands) {
+    if widgets::secondary_button(ui, "Back", "Esc").clicked() {
+        commands.push(MeasureCommand::Back);
+    }
+}

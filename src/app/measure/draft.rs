@@ -1,0 +1,78 @@
+//! Settings of a measurement as entered.
+
+use crate::app::export::requests::ModelDraft;
+use std::collections::BTreeSet;
+
+/// The most questions per compaction that can be chosen.
+pub const MAX_PROBES: usize = 50;
+/// The most summaries per lane that can be chosen.
+pub const MAX_SAMPLES: usize = 100;
+
+/// The settings of a measurement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeasureDraft {
+    /// The model.
+    pub model: ModelDraft,
+    /// Indices of the lanes to leave out.
+    pub skipped: BTreeSet<usize>,
+    /// Probes after each compaction, at most.
+    pub probes: usize,
+    /// Times that each lane is played with new summaries.
+    pub samples: usize,
+    /// Limit on the price in USD; none if empty.
+    pub budget: String,
+}
+
+impl MeasureDraft {
+    /// Creates the default settings. If the program saves no files, the log is off.
+    pub fn new(keeps_state: bool) -> Self {
+        Self {
+            model: ModelDraft {
+                keeps_log: keeps_state,
+                ..ModelDraft::default()
+            },
+            skipped: BTreeSet::new(),
+            probes: 10,
+            samples: 5,
+            budget: String::new(),
+        }
+    }
+
+    /// Returns the limit on the price, if one is given.
+    ///
+    /// # Errors
+    /// Returns one line if it is not a sum of money.
+    pub fn limit(&self) -> Result<Option<f64>, String> {
+        let text = self.budget.trim().trim_start_matches('$').trim();
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let limit = text.parse().ok();
+        let limit = limit.filter(|limit: &f64| limit.is_finite() && *limit >= 0.0);
+        limit
+            .map(Some)
+            .ok_or_else(|| "the budget is a number of dollars, 0 or more".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_a_sum_of_money_or_missing() {
+        let limit = |text: &str| {
+            let draft = MeasureDraft {
+                budget: text.to_owned(),
+                ..MeasureDraft::new(false)
+            };
+            draft.limit()
+        };
+        assert_eq!(limit(" "), Ok(None));
+        assert_eq!(limit("$ 2.50"), Ok(Some(2.5)));
+        assert_eq!(limit("0"), Ok(Some(0.0)));
+        for wrong in ["-1", "inf", "NaN", "two"] {
+            assert!(limit(wrong).is_err(), "{wrong}");
+        }
+    }
+}

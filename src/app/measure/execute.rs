@@ -1,0 +1,50 @@
+//! Executes commands of the dialog that measures with a model.
+
+use super::command::MeasureCommand;
+use super::job::{MeasureInputs, Measurement};
+use crate::app::App;
+use crate::app::export::requests::ModelPath;
+use crate::app::shell::file_dialog::DialogPurpose;
+
+impl App {
+    /// Executes a command of the dialog that measures with a model.
+    pub(in crate::app) fn execute_measure(&mut self, ctx: &egui::Context, command: MeasureCommand) {
+        if let MeasureCommand::Browse(path) = command {
+            return self.ask_for_file(ctx, DialogPurpose::Measure(path));
+        }
+        let Some(runs) = self.derived.runs() else {
+            return;
+        };
+        let keeps_state = self.memory.keeps_state();
+        if command == MeasureCommand::Open {
+            let new = || Measurement::new(keeps_state);
+            self.measurement.get_or_insert_with(new).is_open = true;
+            return;
+        }
+        let Some(measurement) = &mut self.measurement else {
+            return;
+        };
+        match command {
+            MeasureCommand::Open | MeasureCommand::Browse(_) => {}
+            MeasureCommand::Edit(draft) => measurement.draft = *draft,
+            MeasureCommand::SetKey(key) => measurement.key = key,
+            MeasureCommand::Run => measurement.plan(MeasureInputs {
+                runs,
+                costs: self.derived.costs(),
+                ctx,
+                at: self.work,
+            }),
+            MeasureCommand::Send => measurement.send(ctx, self.work),
+            MeasureCommand::Stop => measurement.stop(),
+            MeasureCommand::Back => measurement.back(),
+            MeasureCommand::Close => measurement.close(),
+        }
+    }
+
+    /// Receives a path chosen in the system's dialog.
+    pub(in crate::app) fn measured_with(&mut self, path: ModelPath, text: String) {
+        if let Some(measurement) = &mut self.measurement {
+            *path.of_mut(&mut measurement.draft.model) = text;
+        }
+    }
+}

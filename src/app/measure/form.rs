@@ -1,0 +1,72 @@
+//! The form of a measurement: lanes, questions, summaries, budget and model.
+
+use super::command::MeasureCommand;
+use super::draft::{MAX_PROBES, MAX_SAMPLES, MeasureDraft};
+use super::job::Measurement;
+use crate::app::command::Commands;
+use crate::app::export::model_fields::{self, ModelFieldAction, field, row};
+use crate::app::runs::replays::Runs;
+use crate::app::theme::{palette, space};
+use crate::app::widgets;
+use crate::app::widgets::text::small;
+use egui::{DragValue, Ui};
+
+/// Shows the form.
+pub(super) fn show(ui: &mut Ui, runs: &Runs, measurement: &Measurement, commands: &mut Commands) {
+    let mut draft = measurement.draft.clone();
+    ui.spacing_mut().item_spacing.y = space::XS;
+    row(ui, "lanes", |ui, _| lanes(ui, runs, &mut draft));
+    number(
+        ui,
+        "probes",
+        (&mut draft.probes, MAX_PROBES),
+        "after each compaction, at most; each is asked in both orders of its options",
+    );
+    number(
+        ui,
+        "summaries",
+        (&mut draft.samples, MAX_SAMPLES),
+        "new ones of each lane; they differ more than policies do",
+    );
+    field(ui, "budget", &mut draft.budget, "USD; no limit");
+    let action = model_fields::show(
+        ui,
+        (&measurement.key, measurement.keeps_state),
+        &mut draft.model,
+    );
+    commands.extend(action.map(|action| match action {
+        ModelFieldAction::SetKey(key) => MeasureCommand::SetKey(key),
+        ModelFieldAction::Browse(path) => MeasureCommand::Browse(path),
+    }));
+    if draft != measurement.draft {
+        commands.push(MeasureCommand::Edit(Box::new(draft)));
+    }
+}
+
+fn lanes(ui: &mut Ui, runs: &Runs, draft: &mut MeasureDraft) {
+    ui.horizontal_wrapped(|ui| {
+        for (idx, lane) in runs.lanes.iter().enumerate() {
+            if lane.policy.stages.is_empty() {
+                continue;
+            }
+            let is_chosen = !draft.skipped.contains(&idx);
+            let color = palette(ui).lane(idx);
+            if widgets::toggle(ui, runs.label(Some(idx)), is_chosen, color).clicked()
+                && !draft.skipped.remove(&idx)
+            {
+                draft.skipped.insert(idx);
+            }
+        }
+    });
+}
+
+/// Shows a number from 1 and what it counts.
+fn number(ui: &mut Ui, label: &str, (value, most): (&mut usize, usize), what: &str) {
+    row(ui, label, |ui, id| {
+        ui.horizontal(|ui| {
+            ui.add(DragValue::new(value).range(1..=most))
+                .labelled_by(id);
+            ui.label(small(ui, what));
+        });
+    });
+}

@@ -1,0 +1,9 @@
+//! Measurement of what compactions lost, by asking a model: the form, its stages and the result.
+
+pub mod command;
+pub mod dialog;
+pub mod draft;
+mod execute;
+mod form;
+pub mod job;
+mod result;

@@ -1,0 +1,151 @@
+//! The tab Evaluate, and lost facts as the risk of a sweep.
+
+use crate::screen::sized;
+use egui::accesskit::Role;
+use egui::vec2;
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use plimsoll::analysis::facts::{FactKind, Facts, LaneSurvival};
+use plimsoll::analysis::validity;
+use plimsoll::app::evaluate::state::kind_label;
+use plimsoll::app::{App, wording};
+use plimsoll::report::survival_share;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn window(path: PathBuf) -> Harness<'static, App> {
+    let mut window = sized(vec![path], vec2(1440.0, 900.0));
+    tab(&mut window, "Evaluate");
+    window
+}
+
+fn sample() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/many-tool-results.jsonl")
+}
+
+fn tab(window: &mut Harness<'_, App>, name: &str) {
+    window.get_by_role_and_label(Role::Tab, name).click();
+    window.run_steps(8);
+}
+
+fn click(window: &mut Harness<'_, App>, label: &str) {
+    window.get_by_label(label).click();
+    window.run_steps(8);
+}
+
+fn has(window: &Harness<'_, App>, text: &str) -> bool {
+    window.query_all_by_label_contains(text).next().is_some()
+}
+
+/// Returns the facts of the open session and, by lane with the recorded one first, its label and the facts that it kept.
+fn evaluated(window: &Harness<'_, App>) -> (Facts, Vec<(String, LaneSurvival)>) {
+    let runs = window.state().runs().expect("runs");
+    let facts = Facts::new(&runs.case.session);
+    let lanes = (0..runs.lanes.len()).map(Some);
+    let of_lane = |lane: Option<usize>| {
+        let run = lane.map_or(&runs.recorded, |lane| &runs.lanes[lane]);
+        let survival = LaneSurvival::new(&facts, &runs.case, &run.outcome);
+        (runs.label(lane).to_owned(), survival)
+    };
+    let lanes = std::iter::once(None).chain(lanes).map(of_lane).collect();
+    (facts, lanes)
+}
+
+#[test]
+fn the_matrix_has_the_survival_of_every_lane_and_the_result_of_the_validity_study() {
+    let window = window(sample());
+    let (_, lanes) = evaluated(&window);
+    let mut is_lost = false;
+    for (name, survival) in &lanes {
+        for kind in std::iter::once(None).chain(FactKind::ALL.map(Some)) {
+            let counts = survival.of(kind);
+            if counts.stated > 0 {
+                let share = survival_share(counts, wording::percent);
+                window.get_by_label(&format!("{name}: {} {share}", kind_label(kind)));
+                is_lost |= counts.gone > 0;
+            }
+        }
+    }
+    assert!(is_lost, "no lane of the sample loses a fact");
+    window.get_by_label(validity::RESULT);
+}
+
+#[test]
+fn a_cell_lists_the_lost_facts_and_a_fact_selects_its_message_and_the_call_where_it_left() {
+    let mut window = window(sample());
+    let (facts, lanes) = evaluated(&window);
+    let of_kind = |survival: &LaneSurvival, kind: FactKind| {
+        let lost = survival.lost.iter();
+        let lost =
+            lost.filter(|lost| facts.all()[lost.fact].kind == kind && lost.left_at.is_some());
+        lost.copied().collect::<Vec<_>>()
+    };
+    let chosen = lanes[1..].iter().find_map(|(name, survival)| {
+        let kind = FactKind::ALL.into_iter().find(|kind| {
+            !of_kind(survival, *kind).is_empty() && survival.of(Some(*kind)).stated > 0
+        })?;
+        Some((name, survival, kind))
+    });
+    let (name, survival, kind) = chosen.expect("a lane that lost a fact");
+    let share = survival_share(survival.of(Some(kind)), wording::percent);
+    click(
+        &mut window,
+        &format!("{name}: {} {share}", kind_label(Some(kind))),
+    );
+    let lost = of_kind(survival, kind);
+    assert!(has(&window, &format!("{} lost", lost.len())), "{name}");
+    let left_at = lost[0].left_at.expect("it left");
+    let n_calls = window
+        .state()
+        .runs()
+        .map_or(0, |runs| runs.case.session.calls.len());
+    let place = wording::place_label(left_at, n_calls);
+    let strip = format!("gone from call {}", wording::number(left_at));
+    let row = window.query_all_by_label_contains(&strip).next();
+    row.expect("the row of the first lost fact").click();
+    window.run_steps(8);
+    assert!(has(&window, &place), "{place}");
+    tab(&mut window, "Messages");
+    let message = wording::number(facts.all()[lost[0].fact].message as usize);
+    assert!(has(&window, &format!("Message {message}")), "{message}");
+}
+
+#[test]
+fn sessions_that_cannot_be_judged_say_so() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (messages, expected) in [
+        (
+            r#"[{"role":"user","content":"Hello"}]"#,
+            "This file has no model calls",
+        ),
+        (
+            r#"[{"role":"user","content":"Hello"},{"role":"assistant","content":"Hi"}]"#,
+            "No rule finds a fact in this session",
+        ),
+    ] {
+        let path = folder.path().join("talk.json");
+        fs::write(&path, messages).expect("it is written");
+        assert!(has(&window(path), expected), "{expected}");
+    }
+}
+
+#[test]
+fn a_sweep_can_compare_lost_facts_instead_of_references_at_risk() {
+    let mut window = window(sample());
+    let (_, lanes) = evaluated(&window);
+    let stated = lanes[0].1.of(None).stated;
+    tab(&mut window, "Tune");
+    window.get_by_role_and_label(Role::ComboBox, "Risk").click();
+    window.run_steps(4);
+    click(&mut window, "all facts");
+    click(&mut window, "Sweep");
+    window.run_steps(8);
+    let facts = format!("{stated} facts");
+    assert!(has(&window, &facts), "no text has {facts}");
+    window.get_by_label("lost");
+    assert!(!has(&window, "outdated"));
+    window.get_by_role_and_label(Role::ComboBox, "Risk").click();
+    window.run_steps(4);
+    click(&mut window, "references at risk");
+    window.get_by_label("outdated: sweep again");
+}
