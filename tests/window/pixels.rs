@@ -142,6 +142,10 @@ impl GeneratedSession {
             reference_curves: &[],
             heat: &[],
             selected: self.selected,
+            range: None,
+            zooms_to_range: false,
+            compared: None,
+            isolated: None,
             corner: 0.0,
             hover_text: &|_| {
                 vec![

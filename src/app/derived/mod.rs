@@ -12,6 +12,7 @@ use crate::app::changes::compute::{Changes, Target};
 use crate::app::config::Config;
 use crate::app::cost::billing::BillingChoice;
 use crate::app::cost::compute::Costs;
+use crate::app::cost::difference::Differences;
 use crate::app::cost::state::CallSort;
 use crate::app::events::list::{EventFilter, EventList};
 use crate::app::insights::session::SessionInsights;
@@ -22,7 +23,7 @@ use crate::app::messages::order::{Filter, Sort};
 use crate::app::messages::text::MessageText;
 use crate::app::open::document::Document;
 use crate::app::runs::replays::Runs;
-use crate::app::selection::Selection;
+use crate::app::selection::{CallRange, Selection};
 use crate::app::settings_panel::policies::Policies;
 use crate::app::view::View;
 use crate::engine::{ManualEdits, Sample};
@@ -38,7 +39,7 @@ pub struct Derived {
     runs: LatestResult<RunsKey, Runs>,
     rows: LatestResult<(u64, usize), LaneRows>,
     order: LatestResult<OrderKey, Vec<u32>>,
-    events: LatestResult<(u64, EventFilter, Option<usize>), EventList>,
+    events: LatestResult<(u64, EventFilter, Option<usize>, Option<CallRange>), EventList>,
     ledgers: LatestResult<(u64, &'static str), TokenLedger>,
     cumulative: LatestResult<(u64, &'static str), CumulativeTokens>,
     costs: LatestResult<u64, Costs>,
@@ -49,6 +50,7 @@ pub struct Derived {
     survivals: LatestResult<(u64, u64), Survivals>,
     tried_setting: LatestResult<(u64, usize), Vec<Sample>>,
     calls: LatestResult<(u64, u64, Option<usize>, CallSort), Vec<u32>>,
+    difference: LatestResult<(u64, [usize; 2]), Differences>,
     text: LatestResult<(u64, u64, usize, bool), MessageText>,
     changes: LatestResult<ChangesKey, Changes>,
     stale_since: Option<Instant>,
@@ -87,6 +89,7 @@ struct OrderKey {
     /// Changes when the sort keys arrive.
     cumulative: u64,
     filter: Filter,
+    calls: Option<CallRange>,
     sort: Sort,
     /// The marks, if the filter uses them.
     manual_edits: Option<Arc<ManualEdits>>,
@@ -112,6 +115,7 @@ impl Derived {
             survivals: LatestResult::new("survivals"),
             tried_setting: LatestResult::new("tried_setting"),
             calls: LatestResult::new("calls"),
+            difference: LatestResult::new("difference"),
             text: LatestResult::new("text"),
             changes: LatestResult::new("changes"),
             stale_since: None,
@@ -134,6 +138,7 @@ impl Derived {
         self.survivals.clear();
         self.tried_setting.clear();
         self.calls.clear();
+        self.difference.clear();
         self.text.clear();
         self.changes.clear();
         // Used until each is measured: costs of the previous document do not apply to this one.
@@ -148,6 +153,7 @@ impl Derived {
         let bytes = document.session().source.bytes.len();
         self.runs.expect(slow_if(n_messages > 20_000));
         self.rows.expect(slow_if(n_messages > 20_000));
+        self.difference.expect(slow_if(n_messages > 5_000));
         self.order.expect(slow_if(bytes > 4_000_000));
         self.cumulative.expect(slow_if(bytes > 200_000));
         self.insights.expect(slow_if(bytes > 200_000));
@@ -185,7 +191,8 @@ impl Derived {
         self.update_insights(ctx, is_stale);
         self.update_calls(ctx, selection.lane, view.cost.sort);
         self.update_losses(ctx, document, view);
-        self.update_order(ctx, document, config, view);
+        self.update_order(ctx, document, config, (selection, view));
+        self.update_difference(ctx, selection);
         self.update_text(ctx, document, selection, view);
     }
 }

@@ -23,7 +23,7 @@ impl App {
     }
 
     /// Adapts to a new order: the selected range would contain other messages.
-    fn reorder_messages(&mut self) {
+    pub(in crate::app) fn reorder_messages(&mut self) {
         self.selection.anchor = None;
         self.once.reorders_messages = true;
     }

@@ -3,7 +3,7 @@
 use super::cumulative::CumulativeTokens;
 use crate::app::manual_edits::marks::Mark;
 use crate::app::open::document::Document;
-use crate::app::selection::Selection;
+use crate::app::selection::{CallRange, Selection};
 use crate::engine::ManualEdits;
 use crate::session::Kind;
 use crate::tokens::TokenLedger;
@@ -96,18 +96,19 @@ impl Filter {
     }
 }
 
-/// Returns the indices of the listed messages, in order. The marks are used only if the filter needs them. Without
-/// `cumulative`, columns that depend on it keep the conversation order.
+/// Returns the indices of the listed messages, in order: of these calls, or of all. The marks are used only if the filter
+/// needs them. Without `cumulative`, columns that depend on it keep the conversation order.
 pub fn order(
     document: &Document,
     ledger: &TokenLedger,
     cumulative: Option<&CumulativeTokens>,
-    (filter, manual_edits): (&Filter, &ManualEdits),
+    (filter, manual_edits, calls): (&Filter, &ManualEdits, Option<CallRange>),
     sort: Sort,
 ) -> Vec<u32> {
     let needle = filter.text.trim().to_lowercase();
     let n = document.facts.len() as u32;
     let mut shown: Vec<u32> = (0..n)
+        .filter(|m| calls.is_none_or(|calls| document.is_of(*m as usize, calls)))
         .filter(|m| !filter.is_marked || Mark::of(manual_edits, *m as usize).is_some())
         .filter(|m| is_shown(document, *m as usize, filter, &needle))
         .collect();

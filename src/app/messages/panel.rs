@@ -150,7 +150,9 @@ fn kinds(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
 
 fn table(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
     if input.order.is_empty() {
-        let text = if input.view.filter.is_empty() {
+        let text = if input.selection.calls.is_some() {
+            "No message of the selected calls matches the filter."
+        } else if input.view.filter.is_empty() {
             "This session has no messages."
         } else {
             "No message matches the filter."

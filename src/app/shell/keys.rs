@@ -99,7 +99,25 @@ static SHORTCUTS: &[Shortcut] = &[
     },
     Shortcut {
         keys: "←   →",
-        what: "Previous, next call (Shift: ten)",
+        what: "Previous, next call (Ctrl: ten)",
+        when: When::Elsewhere,
+        bindings: &[],
+    },
+    Shortcut {
+        keys: "Shift+←   Shift+→",
+        what: "Select a range of calls (or drag over the timeline)",
+        when: When::Elsewhere,
+        bindings: &[],
+    },
+    Shortcut {
+        keys: "Z",
+        what: "Zoom the timeline to the selected calls",
+        when: When::Elsewhere,
+        bindings: &[],
+    },
+    Shortcut {
+        keys: "Ctrl+click",
+        what: "In the timeline: compare a call with the selected one",
         when: When::Elsewhere,
         bindings: &[],
     },
