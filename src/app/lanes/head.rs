@@ -23,7 +23,7 @@ use egui::{
 };
 
 /// Height of a head with one row of figures, including the space below, in points.
-const HEIGHT: f32 = 74.0 + figures::DIFFERENCE;
+const HEIGHT: f32 = 64.0 + figures::DIFFERENCE;
 
 /// The layout of all lane heads.
 pub(super) struct Plan {
@@ -106,9 +106,9 @@ fn recorded_title(ui: &mut Ui, input: &LanesInput<'_>, has_space: bool) {
                 position(ui, input, None);
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                let name = RichText::new(input.runs.label(None)).text_style(theme::strong());
+                let name = RichText::new("Recorded baseline").text_style(theme::strong());
                 let name = ui.add(Label::new(name).truncate());
-                name.on_hover_text("Baseline of the differences in the other lanes");
+                name.on_hover_text("The recorded session, from which the differences of the other lanes are computed");
             });
         });
     });
