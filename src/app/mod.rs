@@ -227,6 +227,7 @@ impl App {
         let is_covered = self.is_covered();
         let keyed = self.document.as_ref().map(|_| shell::keys::KeyContext {
             selection: &self.selection,
+            added: &self.view.messages.added,
             order: self.derived.order(),
             lanes: self.config.lanes.len(),
         });
@@ -237,6 +238,9 @@ impl App {
         if is_drag_cancelled && self.history.is_ahead(&self.config) {
             self.config.clone_from(self.history.settled());
             ctx.request_repaint();
+        }
+        if let Some(copied) = widgets::take_copied_table(&ctx) {
+            self.toasts.done(copied);
         }
         self.is_typing = ctx.text_edit_focused();
         self.focus.show(&ctx);

@@ -99,6 +99,8 @@ pub enum SelectCommand {
     NoMessage,
     /// Select the table rows from the selected message to this one.
     ExtendTo(usize),
+    /// Add this message to the selected ones, or remove it.
+    Toggle(usize),
     /// Select the lane, call and message that are given, without changing tabs.
     Spot(Spot),
     /// Select an event of a lane's policy or of the recorded program.

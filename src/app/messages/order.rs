@@ -8,6 +8,7 @@ use crate::engine::ManualEdits;
 use crate::session::Kind;
 use crate::tokens::TokenLedger;
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 /// A sortable column.
@@ -148,8 +149,12 @@ pub fn order(
     shown
 }
 
-/// Returns the selected messages: one, or the table rows between it and the anchor, inclusive.
-pub fn chosen(selection: &Selection, order: &[u32]) -> Vec<usize> {
+/// Returns the selected messages: those that were selected one by one, or one, or the table rows between it and the anchor,
+/// inclusive.
+pub fn chosen(selection: &Selection, added: &BTreeSet<u32>, order: &[u32]) -> Vec<usize> {
+    if !added.is_empty() {
+        return added.iter().map(|m| *m as usize).collect();
+    }
     match chosen_rows(selection, order) {
         Some(rows) => order[rows].iter().map(|m| *m as usize).collect(),
         None => selection.message.into_iter().collect(),
@@ -213,12 +218,17 @@ mod tests {
             anchor,
             ..Selection::default()
         };
-        assert_eq!(chosen(&selected(None, Some(2)), &order), [2]);
-        assert_eq!(chosen(&selected(Some(1), Some(2)), &order), [2, 7, 1]);
-        assert_eq!(chosen(&selected(Some(4), Some(7)), &order), [4, 2, 7]);
+        let none = BTreeSet::new();
+        let chosen = |selection: &Selection| super::chosen(selection, &none, &order);
+        assert_eq!(chosen(&selected(None, Some(2))), [2]);
+        assert_eq!(chosen(&selected(Some(1), Some(2))), [2, 7, 1]);
+        assert_eq!(chosen(&selected(Some(4), Some(7))), [4, 2, 7]);
         // One end is hidden by the filter.
-        assert_eq!(chosen(&selected(Some(9), Some(7)), &order), [7]);
-        assert!(chosen(&selected(None, None), &order).is_empty());
+        assert_eq!(chosen(&selected(Some(9), Some(7))), [7]);
+        assert!(chosen(&selected(None, None)).is_empty());
+        let added = BTreeSet::from([1, 4]);
+        let chosen = super::chosen(&selected(None, Some(1)), &added, &order);
+        assert_eq!(chosen, [1, 4]);
     }
 
     #[test]

@@ -2,10 +2,12 @@
 
 use crate::app::cost::state::CostPage;
 use crate::app::lanes::rows::WrittenPosition;
+use crate::app::messages::order::chosen;
 use crate::app::selection::{EventId, SelectCommand, Selection, Spot};
 use crate::app::view::Tab;
 use crate::app::{App, wording};
 use crate::session::Kind;
+use std::collections::BTreeSet;
 
 impl App {
     /// Executes a command that selects.
@@ -22,6 +24,7 @@ impl App {
             SelectCommand::Written(lane, place) => self.select_written(lane, place),
             SelectCommand::NoMessage => self.select_no_message(),
             SelectCommand::ExtendTo(message) => self.extend_selection(message),
+            SelectCommand::Toggle(message) => self.toggle_message(message),
             SelectCommand::Spot(spot) => self.select_spot(spot),
             SelectCommand::Event(event) => self.select_event(event),
             SelectCommand::RecordedCompaction(index) => self.select_compaction(index),
@@ -129,8 +132,25 @@ impl App {
         self.selection.anchor = anchor.filter(|anchor| *anchor != message);
     }
 
+    /// Adds a message to the selected ones, or removes it.
+    fn toggle_message(&mut self, message: usize) {
+        let added = &self.view.messages.added;
+        let chosen = chosen(&self.selection, added, self.derived.order());
+        let mut added: BTreeSet<u32> = chosen.into_iter().map(|m| m as u32).collect();
+        let is_added = added.insert(message as u32);
+        if !is_added {
+            added.remove(&(message as u32));
+        }
+        let last = added.last().filter(|_| !is_added);
+        self.select_message(last.map_or(message, |last| *last as usize));
+        if added.len() > 1 {
+            self.view.messages.added = added;
+        }
+    }
+
     /// Clears the message selection.
     fn select_no_message(&mut self) {
+        self.view.messages.added.clear();
         self.selection.message = None;
         self.selection.anchor = None;
         self.selection.written = None;
@@ -140,6 +160,7 @@ impl App {
         self.selection.message = Some(message);
         self.selection.written = None;
         self.selection.anchor = None;
+        self.view.messages.added.clear();
         self.view.messages.detail.page = 0;
         self.view.unfolded.insert(message as u32);
     }
@@ -150,6 +171,7 @@ impl App {
         self.selection.message = None;
         self.selection.anchor = None;
         self.selection.written = Some(place);
+        self.view.messages.added.clear();
         self.view.messages.detail.page = 0;
         self.view.tab = Tab::Messages;
     }
