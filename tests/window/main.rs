@@ -19,6 +19,7 @@ mod live;
 mod manual_edits;
 mod next_step;
 mod pixels;
+mod ranges;
 mod sessions;
 mod systems;
 mod tracks;

@@ -682,7 +682,7 @@ fn clicks_and_keys_select_a_call_and_f_shows_everything() {
     assert!(chosen.abs_diff(CALLS / 2) <= 1, "{chosen}");
     for (modifiers, key, expected) in [
         (egui::Modifiers::NONE, egui::Key::ArrowRight, chosen + 1),
-        (egui::Modifiers::SHIFT, egui::Key::ArrowLeft, chosen - 9),
+        (egui::Modifiers::COMMAND, egui::Key::ArrowLeft, chosen - 9),
         (egui::Modifiers::NONE, egui::Key::End, CALLS - 1),
         (egui::Modifiers::NONE, egui::Key::Home, 0),
     ] {
