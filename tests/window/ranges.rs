@@ -435,9 +435,9 @@ fn figures_of_a_lane_are_copied() {
     let place = label.expect("the figure").center();
     secondary_click(&mut window, place);
     let text = copied(&mut window, "Copy all figures of this lane");
-    let line = format!("sent: {} (", wording::short(sent));
+    let start = format!("sent: {} (", wording::short(sent));
     assert!(
-        text.starts_with("Truncate\npeak: ") && text.contains(&line),
+        text.starts_with("Truncate\npeak: ") && text.contains(&start),
         "{text}"
     );
 }
