@@ -17,8 +17,11 @@ use egui::{Frame, Label, Rangef, RichText, Ui};
 use egui_extras::Column as Width;
 
 /// Minimum widths of the lanes and of the messages, in points.
-const MIN_LANES: f32 = 240.0;
+const MIN_LANES: f32 = 400.0;
 const MIN_MESSAGES: f32 = 320.0;
+/// Widths of the table from which it shows the first changed message, and the number of changed messages, in points.
+const WITH_FIRST: f32 = 540.0;
+const WITH_CHANGED: f32 = 620.0;
 
 /// Shows the lanes and, next to them, the messages of the focused lane.
 pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, commands: &mut Commands) {
@@ -37,14 +40,14 @@ pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, commands: &mut Commands) 
     let panel = ResizablePanel {
         name: "changed messages",
         side: Side::Right,
-        usual: (available * 0.5).round(),
+        usual: (available * 0.42).round(),
         range: Rangef::new(MIN_MESSAGES, (available - MIN_LANES).max(MIN_MESSAGES)),
         frame: Frame::new().fill(palette(ui).panel),
     };
     let (mut content, edge) = panel.place(ui);
     // The lanes must not extend over the messages.
     let clip = ui.clip_rect();
-    ui.set_clip_rect(ui.max_rect().intersect(clip));
+    ui.set_clip_rect(ui.available_rect_before_wrap().intersect(clip));
     lanes(ui, input, found, commands);
     ui.set_clip_rect(clip);
     messages(&mut content, input, found, commands);
@@ -75,7 +78,7 @@ enum LaneCol {
 
 fn lanes(ui: &mut Ui, input: &CostInput<'_>, found: &Differences, commands: &mut Commands) {
     let figure = |key, title, help| {
-        let column = Column::new(key, title, Width::exact(84.0));
+        let column = Column::new(key, title, Width::exact(76.0));
         column.right().help(help)
     };
     let count = |change, help| figure(LaneCol::Count(change), name(change), help);
@@ -84,7 +87,7 @@ fn lanes(ui: &mut Ui, input: &CostInput<'_>, found: &Differences, commands: &mut
         Column::new(
             LaneCol::Lane,
             "lane",
-            Width::initial(108.0).at_least(60.0).clip(true),
+            Width::initial(92.0).at_least(60.0).clip(true),
         ),
         Column::new(
             LaneCol::Context,
@@ -94,12 +97,12 @@ fn lanes(ui: &mut Ui, input: &CostInput<'_>, found: &Differences, commands: &mut
         .right()
         .help("Tokens of both contexts"),
         count(Change::Entered, "Messages that only the later context has"),
-        count(Change::Left, "Messages that only the earlier context has").hidden_below(460.0),
+        count(Change::Left, "Messages that only the earlier context has"),
         count(
             Change::Changed,
             "Messages with other content in the later context",
         )
-        .hidden_below(560.0),
+        .hidden_below(WITH_CHANGED),
         figure(
             LaneCol::Prefix,
             "prefix kept",
@@ -110,12 +113,14 @@ fn lanes(ui: &mut Ui, input: &CostInput<'_>, found: &Differences, commands: &mut
             "first changed",
             Width::remainder().clip(true),
         )
-        .help("The first message of the earlier context that the later one does not repeat"),
+        .help("The first message of the earlier context that the later one does not repeat")
+        .hidden_below(WITH_FIRST),
     ];
     let rows: Vec<Option<usize>> = std::iter::once(None)
         .chain((0..input.runs.lanes.len()).map(Some))
         .filter(|lane| found.of(*lane).is_some())
         .collect();
+    ui.spacing_mut().item_spacing.x = 4.0;
     Table::new("difference lanes", columns, rows.len())
         .margins(space::S, 0.0)
         .show(ui, |mut row| {

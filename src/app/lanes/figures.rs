@@ -271,7 +271,7 @@ pub(super) fn show(
             ui.spacing_mut().item_spacing.x = grid.space;
             for (figure, width) in row.iter().zip(&grid.columns) {
                 let shown = ui.allocate_ui(vec2(*width, height), |ui| {
-                    ui.set_min_width(*width);
+                    ui.set_min_size(vec2(*width, height));
                     figure.show(ui)
                 });
                 let response = shown.inner.interact(Sense::CLICK);

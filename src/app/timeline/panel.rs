@@ -87,9 +87,15 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
     select(&response, input, commands);
     set_thresholds(&response, input, threshold_lane, commands);
     if let Some(call) = response.copied {
-        let lines = hover(call).join("\n");
-        let tokens = wording::tokens(area.outcome.samples[call].tokens);
-        let text = format!("Call {}: {tokens} tokens\n{lines}", wording::number(call));
+        let sample = area.outcome.samples.get(call);
+        let tokens = sample.map(|sample| format!(": {} tokens", wording::tokens(sample.tokens)));
+        let title = format!(
+            "Call {}{}",
+            wording::number(call),
+            tokens.unwrap_or_default()
+        );
+        let lines = std::iter::once(title).chain(hover(call));
+        let text = lines.collect::<Vec<_>>().join("\n");
         commands.push(ShellCommand::Copy("the call", text));
     }
 }

@@ -87,7 +87,14 @@ pub fn timeline(ui: &mut Ui, input: &TimelineInput<'_>) -> TimelineResponse {
     if menu(&plot, &chart, &mut state.menu, &mut out) {
         out.hovered = None;
     }
-    if let Some(call) = out.hovered.filter(|_| state.held_top.is_none()) {
+    // A drag leaves the pointer at an end of its range, where the card would cover the chip of the range.
+    let is_end = |call: &usize| {
+        chart
+            .range
+            .is_some_and(|range| [range.first, range.last].contains(call))
+    };
+    let carded = out.hovered.filter(|call| !is_end(call));
+    if let Some(call) = carded.filter(|_| state.held_top.is_none()) {
         card::show(ui, id, &chart, call);
     }
     describe(ui, &plot, &chart, out.clicked_call);
