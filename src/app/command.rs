@@ -5,6 +5,7 @@ use crate::app::export::command::ExportCommand;
 use crate::app::lanes::command::LanesCommand;
 use crate::app::manual_edits::marks::MarkCommand;
 use crate::app::messages::state::MessagesCommand;
+use crate::app::notes::note::NoteCommand;
 use crate::app::open::command::OpenCommand;
 use crate::app::report_export::job::ReportCommand;
 use crate::app::run_logs::list::RunLogsCommand;
@@ -46,6 +47,8 @@ commands! {
     Messages(MessagesCommand),
     /// Marks messages.
     Mark(MarkCommand),
+    /// Writes notes on messages.
+    Note(NoteCommand),
     /// Adds, removes and changes lanes.
     Lanes(LanesCommand),
     /// Changes settings and assumptions.

@@ -13,6 +13,7 @@ impl App {
             Command::View(command) => self.execute_view(command),
             Command::Messages(command) => self.execute_messages(command),
             Command::Mark(command) => self.execute_mark(command),
+            Command::Note(command) => self.execute_note(command),
             Command::Lanes(command) => self.execute_lanes(ctx, command),
             Command::Settings(command) => self.execute_settings(command),
             Command::Preset(command) => self.execute_preset(command),

@@ -19,6 +19,7 @@ pub mod lanes;
 pub mod loss;
 pub mod manual_edits;
 pub mod messages;
+pub mod notes;
 pub mod open;
 mod options;
 pub mod picture;
@@ -49,6 +50,7 @@ use crate::app::config::Config;
 use crate::app::convert::conversion::Conversion;
 use crate::app::derived::Derived;
 use crate::app::export::job::Export;
+use crate::app::notes::note::NoteDraft;
 use crate::app::open::document::{Document, Origin};
 use crate::app::open::followed_file::FollowedFile;
 use crate::app::open::loading::Loading;
@@ -93,6 +95,8 @@ pub struct App {
     sessions: Option<Sessions>,
     report: Option<ReportExport>,
     conversion: Option<Conversion>,
+    /// The note that is being written.
+    note: Option<NoteDraft>,
     logs: Option<RunLogs>,
     sweep: Option<Sweep>,
     dialog: Option<shell::file_dialog::FileDialog>,
@@ -167,6 +171,7 @@ impl App {
             sessions: None,
             report: None,
             conversion: None,
+            note: None,
             logs: None,
             sweep: None,
             dialog: None,
@@ -255,7 +260,7 @@ impl App {
         let is_writing =
             self.export.is_some() || self.report.is_some() || self.conversion.is_some();
         let lists = self.logs.is_some() || self.list().is_some();
-        let asks = self.saving.is_some() || self.view.asks_path;
+        let asks = self.saving.is_some() || self.note.is_some() || self.view.asks_path;
         is_writing || lists || asks || self.view.shows_shortcuts
     }
 
@@ -312,6 +317,9 @@ impl App {
         }
         if let Some(conversion) = &self.conversion {
             convert::dialog::show(ui, document, conversion, commands);
+        }
+        if let Some(note) = &self.note {
+            notes::dialog::show(ui, note, &self.config, commands);
         }
     }
 

@@ -18,6 +18,7 @@ mod layout;
 mod live;
 mod manual_edits;
 mod next_step;
+mod notes;
 mod pixels;
 mod ranges;
 mod sessions;

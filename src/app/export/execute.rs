@@ -10,11 +10,12 @@ use crate::app::shell::file_dialog::DialogPurpose;
 use std::path::Path;
 
 impl App {
-    /// Closes the dialogs that write files, because another session was opened.
+    /// Closes the dialogs of a session, because another one was opened.
     pub(in crate::app) fn close_export_dialogs(&mut self) {
         self.export = None;
         self.report = None;
         self.conversion = None;
+        self.note = None;
     }
 
     /// Receives files written since the last frame.

@@ -16,7 +16,7 @@ use crate::app::theme::{palette, space};
 use crate::app::widgets::in_view::{InView, Rows};
 use crate::app::widgets::table::{Row, Table};
 use crate::app::widgets::text::{padded, small, weak};
-use crate::app::{manual_edits, widgets, wording};
+use crate::app::{manual_edits, notes, widgets, wording};
 use crate::session::Kind;
 use egui::{Button, Frame, Id, Margin, Popup, PopupCloseBehavior, Rangef, TextEdit, Ui, vec2};
 use std::fmt::Write as _;
@@ -265,6 +265,7 @@ fn clicks(
         }
         manual_edits::menu::row_menu(ui, input, &messages, commands);
         ui.separator();
+        notes::dialog::item(ui, input.config, message, commands);
         if ui.button("Copy text").clicked() {
             let ledger = &input.runs.case.ledger;
             let text = |m: &usize| MessageText::parts(input.document, ledger, *m).whole();
