@@ -8,6 +8,7 @@ use crate::app::messages::state::MessagesCommand;
 use crate::app::notes::note::NoteCommand;
 use crate::app::open::command::OpenCommand;
 use crate::app::report_export::job::ReportCommand;
+use crate::app::restore::restoring::RestoreCommand;
 use crate::app::run_logs::list::RunLogsCommand;
 use crate::app::selection::SelectCommand;
 use crate::app::sessions::list::SessionsCommand;
@@ -63,6 +64,8 @@ commands! {
     Report(ReportCommand),
     /// Converts the session to another format.
     Convert(ConvertCommand),
+    /// Restores the source of a managed conversation.
+    Restore(RestoreCommand),
     /// Lists logs of live runs.
     RunLogs(RunLogsCommand),
     /// Undo, tabs, theme, shortcuts and the clipboard.

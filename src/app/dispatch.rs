@@ -21,6 +21,7 @@ impl App {
             Command::Export(command) => self.execute_export(ctx, command),
             Command::Report(command) => self.execute_report(ctx, command),
             Command::Convert(command) => self.execute_convert(ctx, command),
+            Command::Restore(command) => self.execute_restore(ctx, command),
             Command::RunLogs(command) => self.execute_run_logs(ctx, command),
             Command::Shell(command) => self.execute_shell(ctx, command),
         }

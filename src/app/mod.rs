@@ -25,6 +25,7 @@ mod options;
 pub mod picture;
 pub mod plots;
 pub mod report_export;
+pub mod restore;
 pub mod run_logs;
 pub mod runs;
 pub mod selection;
@@ -57,6 +58,7 @@ use crate::app::open::loading::Loading;
 use crate::app::open::opening::Opening;
 use crate::app::open::welcome::WelcomeInput;
 use crate::app::report_export::job::ReportExport;
+use crate::app::restore::restoring::Restoring;
 use crate::app::run_logs::list::RunLogs;
 use crate::app::runs::replays::Runs;
 use crate::app::selection::Selection;
@@ -95,6 +97,7 @@ pub struct App {
     sessions: Option<Sessions>,
     report: Option<ReportExport>,
     conversion: Option<Conversion>,
+    restoring: Option<Restoring>,
     /// The note that is being written.
     note: Option<NoteDraft>,
     logs: Option<RunLogs>,
@@ -171,6 +174,7 @@ impl App {
             sessions: None,
             report: None,
             conversion: None,
+            restoring: None,
             note: None,
             logs: None,
             sweep: None,
@@ -257,8 +261,10 @@ impl App {
 
     /// Returns whether a dialog covers the panels.
     fn is_covered(&self) -> bool {
-        let is_writing =
-            self.export.is_some() || self.report.is_some() || self.conversion.is_some();
+        let is_writing = self.export.is_some()
+            || self.report.is_some()
+            || self.conversion.is_some()
+            || self.restoring.is_some();
         let lists = self.logs.is_some() || self.list().is_some();
         let asks = self.saving.is_some() || self.note.is_some() || self.view.asks_path;
         is_writing || lists || asks || self.view.shows_shortcuts
@@ -347,6 +353,9 @@ impl App {
     fn dialogs(&self, ui: &mut egui::Ui, commands: &mut Commands) {
         if let Some(logs) = &self.logs {
             run_logs::dialog::show(ui, logs, self.document.is_some(), commands);
+        }
+        if let Some(restoring) = &self.restoring {
+            restore::dialog::show(ui, restoring, commands);
         }
         if let Some(saving) = &self.saving {
             settings_panel::preset_dialog::show(ui, saving, &self.policies, commands);

@@ -21,6 +21,7 @@ mod next_step;
 mod notes;
 mod pixels;
 mod ranges;
+mod restore;
 mod sessions;
 mod systems;
 mod tracks;

@@ -15,6 +15,7 @@ impl App {
         self.export = None;
         self.report = None;
         self.conversion = None;
+        self.restoring = None;
         self.note = None;
     }
 
@@ -27,6 +28,9 @@ impl App {
         }
         if let Some(conversion) = &mut self.conversion {
             conversion.poll();
+        }
+        if let Some(restoring) = &mut self.restoring {
+            restoring.poll();
         }
         match self.report.as_mut().and_then(ReportExport::poll) {
             Some(Ok(path)) => {
