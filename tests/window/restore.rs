@@ -102,7 +102,7 @@ fn a_file_that_is_not_managed_or_was_changed_is_refused_with_the_reason() {
     fs::copy(&source, &copy).expect("it can be copied");
     let mut window = restoring(copy);
     click(&mut window, "Restore");
-    assert!(says(&window, "there is no source"));
+    assert!(says(&window, "there is no source.manifest.json"));
     let n = fs::read_dir(folder.path()).expect("the folder").count();
     assert_eq!(n, 4, "source, managed file, manifest and removed records");
 }
