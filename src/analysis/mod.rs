@@ -3,6 +3,7 @@
 mod breakdown;
 pub mod canary;
 pub mod cost;
+mod difference;
 pub mod facts;
 mod finding;
 pub mod insight;
@@ -21,6 +22,7 @@ pub mod validity;
 mod verdict;
 
 pub use breakdown::{LargestPart, largest_parts, tokens_by_tool};
+pub use difference::{Change, ChangedMessage, ContextDifference, MessageRef};
 pub use finding::{Finding, FindingKind, findings, flaws};
 pub use last_use::LastUses;
 pub use message_name::{MessageName, Subject};

@@ -6,8 +6,10 @@ use crate::app::lanes::command::LanesCommand;
 use crate::app::manual_edits::marks::MarkCommand;
 use crate::app::measure::command::MeasureCommand;
 use crate::app::messages::state::MessagesCommand;
+use crate::app::notes::note::NoteCommand;
 use crate::app::open::command::OpenCommand;
 use crate::app::report_export::job::ReportCommand;
+use crate::app::restore::restoring::RestoreCommand;
 use crate::app::run_logs::list::RunLogsCommand;
 use crate::app::selection::SelectCommand;
 use crate::app::sessions::list::SessionsCommand;
@@ -47,6 +49,8 @@ commands! {
     Messages(MessagesCommand),
     /// Marks messages.
     Mark(MarkCommand),
+    /// Writes notes on messages.
+    Note(NoteCommand),
     /// Adds, removes and changes lanes.
     Lanes(LanesCommand),
     /// Changes settings and assumptions.
@@ -63,6 +67,8 @@ commands! {
     Report(ReportCommand),
     /// Converts the session to another format.
     Convert(ConvertCommand),
+    /// Restores the source of a managed conversation.
+    Restore(RestoreCommand),
     /// Lists logs of live runs.
     RunLogs(RunLogsCommand),
     /// Undo, tabs, theme, shortcuts and the clipboard.

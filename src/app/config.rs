@@ -5,6 +5,7 @@ use crate::app::settings_panel::knobs::KnobSettings;
 use crate::engine::{ManualEdits, ProviderError};
 use crate::tokens;
 use crate::units::Tokens;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Maximum number of lanes.
@@ -27,6 +28,8 @@ pub struct Config {
     pub errors: Vec<ProviderError>,
     /// Pinned, cleared and dropped messages, with one mark each.
     pub manual_edits: Arc<ManualEdits>,
+    /// Notes on messages. They do not affect the runs.
+    pub notes: Arc<BTreeMap<usize, String>>,
     /// Billing settings.
     pub billing: BillingChoice,
 }
@@ -60,6 +63,7 @@ impl Config {
             restarts: Vec::new(),
             errors: Vec::new(),
             manual_edits: Arc::default(),
+            notes: Arc::default(),
             billing: BillingChoice::default(),
         }
     }

@@ -13,6 +13,7 @@ impl App {
             Command::View(command) => self.execute_view(command),
             Command::Messages(command) => self.execute_messages(command),
             Command::Mark(command) => self.execute_mark(command),
+            Command::Note(command) => self.execute_note(command),
             Command::Lanes(command) => self.execute_lanes(ctx, command),
             Command::Settings(command) => self.execute_settings(command),
             Command::Preset(command) => self.execute_preset(command),
@@ -21,6 +22,7 @@ impl App {
             Command::Measure(command) => self.execute_measure(ctx, command),
             Command::Report(command) => self.execute_report(ctx, command),
             Command::Convert(command) => self.execute_convert(ctx, command),
+            Command::Restore(command) => self.execute_restore(ctx, command),
             Command::RunLogs(command) => self.execute_run_logs(ctx, command),
             Command::Shell(command) => self.execute_shell(ctx, command),
         }

@@ -20,11 +20,13 @@ pub mod lanes;
 pub mod manual_edits;
 pub mod measure;
 pub mod messages;
+pub mod notes;
 pub mod open;
 mod options;
 pub mod picture;
 pub mod plots;
 pub mod report_export;
+pub mod restore;
 pub mod run_logs;
 pub mod runs;
 pub mod selection;
@@ -51,12 +53,14 @@ use crate::app::convert::conversion::Conversion;
 use crate::app::derived::Derived;
 use crate::app::export::job::Export;
 use crate::app::measure::job::Measurement;
+use crate::app::notes::note::NoteDraft;
 use crate::app::open::document::{Document, Origin};
 use crate::app::open::followed_file::FollowedFile;
 use crate::app::open::loading::Loading;
 use crate::app::open::opening::Opening;
 use crate::app::open::welcome::WelcomeInput;
 use crate::app::report_export::job::ReportExport;
+use crate::app::restore::restoring::Restoring;
 use crate::app::run_logs::list::RunLogs;
 use crate::app::runs::replays::Runs;
 use crate::app::selection::Selection;
@@ -97,6 +101,9 @@ pub struct App {
     sessions: Option<Sessions>,
     report: Option<ReportExport>,
     conversion: Option<Conversion>,
+    restoring: Option<Restoring>,
+    /// The note that is being written.
+    note: Option<NoteDraft>,
     logs: Option<RunLogs>,
     sweep: Option<Sweep>,
     dialog: Option<shell::file_dialog::FileDialog>,
@@ -172,6 +179,8 @@ impl App {
             sessions: None,
             report: None,
             conversion: None,
+            restoring: None,
+            note: None,
             logs: None,
             sweep: None,
             dialog: None,
@@ -232,6 +241,7 @@ impl App {
         let is_covered = self.is_covered();
         let keyed = self.document.as_ref().map(|_| shell::keys::KeyContext {
             selection: &self.selection,
+            added: &self.view.messages.added,
             order: self.derived.order(),
             lanes: self.config.lanes.len(),
         });
@@ -243,6 +253,9 @@ impl App {
             self.config.clone_from(self.history.settled());
             ctx.request_repaint();
         }
+        if let Some(copied) = widgets::take_copied_table(&ctx) {
+            self.toasts.done(copied);
+        }
         self.is_typing = ctx.text_edit_focused();
         self.focus.show(&ctx);
         if !ctx.input(|i| i.pointer.any_down()) {
@@ -253,11 +266,13 @@ impl App {
 
     /// Returns whether a dialog covers the panels.
     fn is_covered(&self) -> bool {
-        let is_writing =
-            self.export.is_some() || self.report.is_some() || self.conversion.is_some();
+        let is_writing = self.export.is_some()
+            || self.report.is_some()
+            || self.conversion.is_some()
+            || self.restoring.is_some();
         let measures = self.measurement.as_ref().is_some_and(|m| m.is_open);
         let lists = self.logs.is_some() || self.list().is_some();
-        let asks = self.saving.is_some() || self.view.asks_path;
+        let asks = self.saving.is_some() || self.note.is_some() || self.view.asks_path;
         is_writing || measures || lists || asks || self.view.shows_shortcuts
     }
 
@@ -318,6 +333,9 @@ impl App {
         if let Some(conversion) = &self.conversion {
             convert::dialog::show(ui, document, conversion, commands);
         }
+        if let Some(note) = &self.note {
+            notes::dialog::show(ui, note, &self.config, commands);
+        }
     }
 
     /// Returns the open session once it was replayed.
@@ -344,6 +362,9 @@ impl App {
     fn dialogs(&self, ui: &mut egui::Ui, commands: &mut Commands) {
         if let Some(logs) = &self.logs {
             run_logs::dialog::show(ui, logs, self.document.is_some(), commands);
+        }
+        if let Some(restoring) = &self.restoring {
+            restore::dialog::show(ui, restoring, commands);
         }
         if let Some(saving) = &self.saving {
             settings_panel::preset_dialog::show(ui, saving, &self.policies, commands);

@@ -5,11 +5,51 @@ use crate::app::lanes::rows::WrittenPosition;
 /// Lane and position of an event.
 pub type EventId = (Option<usize>, usize);
 
+/// Consecutive calls, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CallRange {
+    /// Index of the first call.
+    pub first: usize,
+    /// Index of the last call.
+    pub last: usize,
+}
+
+impl CallRange {
+    /// Returns the range with these ends, in either order.
+    pub fn between(a: usize, b: usize) -> Self {
+        Self {
+            first: a.min(b),
+            last: a.max(b),
+        }
+    }
+
+    /// Returns whether a call is in the range.
+    pub fn contains(self, call: usize) -> bool {
+        (self.first..=self.last).contains(&call)
+    }
+
+    /// Returns the range after one of its ends moved to the neighbor of that end, and the moved end. `current` is the
+    /// end that moves, if it is one. Starts at `current` without a range.
+    pub fn extended(range: Option<Self>, current: usize, by: isize, last: usize) -> (Self, usize) {
+        let (fixed, moved) = match range {
+            Some(range) if range.first == current => (range.last, range.first),
+            Some(range) => (range.first, range.last),
+            None => (current, current),
+        };
+        let moved = moved.saturating_add_signed(by).min(last);
+        (Self::between(fixed, moved), moved)
+    }
+}
+
 /// The selected items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Index of the call.
     pub call: usize,
+    /// Selected calls, to which tables are limited.
+    pub calls: Option<CallRange>,
+    /// Index of a call whose context is compared with that of the selected call.
+    pub compared: Option<usize>,
     /// Index of a message.
     pub message: Option<usize>,
     /// Index of the message at the other end of a selected range.
@@ -20,6 +60,13 @@ pub struct Selection {
     pub lane: Option<usize>,
     /// An event; `None` if only a call is selected.
     pub event: Option<EventId>,
+}
+
+impl Selection {
+    /// Returns whether tables list items of this call.
+    pub fn lists(&self, call: usize) -> bool {
+        self.calls.is_none_or(|calls| calls.contains(call))
+    }
 }
 
 /// A spot in all panels.
@@ -38,6 +85,12 @@ pub struct Spot {
 pub enum SelectCommand {
     /// Select this call in all panels.
     Call(usize),
+    /// Limit the tables to these calls; `None` for no limit.
+    Calls(Option<CallRange>),
+    /// Zoom the timeline to the selected calls.
+    ZoomToCalls,
+    /// Compare the context of this call with that of the selected one; `None` to stop.
+    Compare(Option<usize>),
     /// Select this message in all panels.
     Message(usize),
     /// Select the message that this lane wrote at this position.
@@ -46,12 +99,34 @@ pub enum SelectCommand {
     NoMessage,
     /// Select the table rows from the selected message to this one.
     ExtendTo(usize),
+    /// Add this message to the selected ones, or remove it.
+    Toggle(usize),
     /// Select the lane, call and message that are given, without changing tabs.
     Spot(Spot),
     /// Select an event of a lane's policy or of the recorded program.
     Event(EventId),
     /// Select the message with this number (from 1), or the nearest one.
     MessageNumber(usize),
+    /// Select the recorded compaction with this index, and its summary if there is one.
+    RecordedCompaction(usize),
     /// Select a lane and show its settings; `None` for the recorded lane.
     Lane(Option<usize>),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_at_the_selected_call_moves() {
+        let extended = |range, current, by| CallRange::extended(range, current, by, 9);
+        let range = |a, b| CallRange::between(a, b);
+        assert_eq!(extended(None, 4, 1), (range(4, 5), 5));
+        assert_eq!(extended(Some(range(4, 5)), 5, 1), (range(4, 6), 6));
+        assert_eq!(extended(Some(range(4, 6)), 4, -1), (range(3, 6), 3));
+        assert_eq!(extended(Some(range(4, 5)), 5, -1), (range(4, 4), 4));
+        // Another call is selected: the last end moves.
+        assert_eq!(extended(Some(range(4, 6)), 1, 1), (range(4, 7), 7));
+        assert_eq!(extended(Some(range(4, 9)), 9, 1), (range(4, 9), 9));
+    }
 }

@@ -8,6 +8,7 @@ use crate::formats;
 use crate::report::{Drawing, Played, Subject, draw, series, svg};
 use crate::units::Tokens;
 use anyhow::bail;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Options that write the curve.
@@ -90,6 +91,7 @@ fn drawing(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> anyhow::Resul
         output_reserve: reserve,
         lanes: played,
         records_compactions: formats::records_compactions(&loaded.case.session),
+        notes: &BTreeMap::new(),
     };
     draw(&subject.plain_curve())
         .ok_or_else(|| anyhow::anyhow!("the session has no model call, so there is no curve"))

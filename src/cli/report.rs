@@ -12,6 +12,7 @@ use anyhow::bail;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Write a report of a session and each policy as HTML or Markdown
@@ -104,6 +105,7 @@ impl Args {
             output_reserve: reserve,
             lanes: &played,
             records_compactions: formats::records_compactions(&loaded.case.session),
+            notes: &BTreeMap::new(),
         };
         let report = Report::new(&subject, self.redact);
         write(output, report_format, &report, shared.json)

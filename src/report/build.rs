@@ -11,6 +11,7 @@ use crate::safe_text::clean;
 use crate::session::{CallsFrom, Kind};
 use crate::tokens::Basis;
 use crate::units::{Share, Tokens};
+use std::collections::BTreeMap;
 
 /// A replayed lane.
 #[derive(Clone, Debug)]
@@ -44,6 +45,8 @@ pub struct Subject<'a> {
     pub lanes: &'a [Played],
     /// True if the format records compactions.
     pub records_compactions: bool,
+    /// Notes of the user on messages.
+    pub notes: &'a BTreeMap<usize, String>,
 }
 
 /// Number of listed tools and messages.
@@ -95,8 +98,11 @@ impl Report {
         let of_windows = &subject.case.windows.warnings;
         let warnings = subject.warnings.iter().chain(of_windows);
         let outcomes: Vec<&Outcome> = subject.lanes.iter().map(|lane| &lane.outcome).collect();
+        let message_notes = subject.message_notes(&mut redactor);
         Self {
             is_redacted: redactor.redacts(),
+            omitted_notes: subject.notes.len() - message_notes.len(),
+            message_notes,
             about,
             verdict,
             severity,
@@ -130,6 +136,21 @@ impl<'a> Subject<'a> {
             output_reserve: self.output_reserve,
             triggers: self.triggers(),
         }
+    }
+
+    /// Returns the notes on messages; none if the report redacts.
+    fn message_notes(&self, redactor: &mut Redactor) -> Vec<(Item, ReportText)> {
+        let n_messages = self.case.session.messages.len();
+        let is_listed = |message: usize| !redactor.redacts() && message < n_messages;
+        let notes: Vec<_> = self.notes.iter().filter(|(m, _)| is_listed(**m)).collect();
+        let notes = notes.into_iter().map(|(message, note)| {
+            let tokens = self.case.ledger.message(*message);
+            (
+                item(self.case, *message, tokens, redactor),
+                redactor.text(note),
+            )
+        });
+        notes.collect()
     }
 
     fn kinds(&self) -> Vec<CurveKind> {

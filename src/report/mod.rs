@@ -55,6 +55,10 @@ pub struct Report {
     pub curve: Option<Drawing>,
     /// Warnings about the file and the windows.
     pub warnings: Vec<ReportText>,
+    /// Notes of the user on messages, in message order; none in a redacted report.
+    pub message_notes: Vec<(Item, ReportText)>,
+    /// Number of notes that the report omits.
+    pub omitted_notes: usize,
 }
 
 /// Facts about a session.

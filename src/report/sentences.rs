@@ -90,6 +90,10 @@ impl Report {
                     .to_owned(),
             );
         }
+        if self.omitted_notes > 0 {
+            let omitted = counted(self.omitted_notes, "note");
+            notes.push(format!("Omitted: {omitted} on messages."));
+        }
         notes
     }
 }

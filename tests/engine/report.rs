@@ -17,6 +17,7 @@ use plimsoll::report::{
 use plimsoll::session::{Body, MediaKind, Role, Session, Usage};
 use plimsoll::tokens::{TokenLedger, default_counter};
 use plimsoll::units::Tokens;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -56,6 +57,17 @@ fn preset(case: &Case, name: &str, set: &[(&str, f64)]) -> Played {
 }
 
 fn report(case: &Case, lanes: &[Played], warnings: &[String], redacts: bool) -> Report {
+    noted(case, lanes, warnings, &BTreeMap::new(), redacts)
+}
+
+/// Returns a report with notes on messages.
+fn noted(
+    case: &Case,
+    lanes: &[Played],
+    warnings: &[String],
+    notes: &BTreeMap<usize, String>,
+    redacts: bool,
+) -> Report {
     let subject = Subject {
         case,
         warnings,
@@ -63,6 +75,7 @@ fn report(case: &Case, lanes: &[Played], warnings: &[String], redacts: bool) -> 
         output_reserve: RESERVE,
         lanes,
         records_compactions: true,
+        notes,
     };
     Report::new(&subject, redacts)
 }
@@ -228,6 +241,34 @@ fn no_foreign_text_reaches_a_redacted_report() {
         });
         assert_eq!(around, None, "in {what}");
     }
+}
+
+#[test]
+fn notes_on_messages_are_listed_and_a_redacted_report_contains_their_number() {
+    let (case, lanes, warnings) = private();
+    let notes = ["zz-note for zz@note.example", "zz-second <b>note</b>"];
+    let notes: BTreeMap<usize, String> = (2..).zip(notes.map(str::to_owned)).collect();
+    let plain = noted(&case, &lanes, &warnings, &notes, false);
+    assert_eq!((plain.message_notes.len(), plain.omitted_notes), (2, 0));
+    let (page, text) = (html(&plain), markdown(&plain));
+    assert!(page.contains("<h2>Notes on messages</h2>"));
+    assert!(page.contains("message 4</span><p>zz-second &lt;b&gt;note&lt;/b&gt; "));
+    assert!(text.contains("- Message 3 ("), "{text}");
+    assert!(text.contains("zz-note for `zz@note.example`"), "{text}");
+    let redacted = noted(&case, &lanes, &warnings, &notes, true);
+    assert_eq!(
+        (redacted.message_notes.len(), redacted.omitted_notes),
+        (0, 2)
+    );
+    for output in [format!("{redacted:?}"), renderings(&redacted)] {
+        assert!(!output.to_lowercase().contains("zz"));
+    }
+    for output in [html(&redacted), markdown(&redacted)] {
+        assert!(output.contains("Omitted: 2 notes on messages."));
+        assert!(!output.contains("Notes on messages"));
+    }
+    let none = report(&case, &lanes, &warnings, true);
+    assert!(!markdown(&none).contains("Omitted:"));
 }
 
 #[test]
@@ -638,6 +679,7 @@ fn a_report_of_a_session_without_calls_has_no_curve() {
         output_reserve: RESERVE,
         lanes: &lanes,
         records_compactions: true,
+        notes: &BTreeMap::new(),
     };
     assert!(draw(&subject.plain_curve()).is_none());
 }

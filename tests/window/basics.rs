@@ -235,6 +235,9 @@ fn six_lanes_in_a_small_window_keep_their_figures() {
     let size = Vec2::new(1100.0, 700.0);
     let mut window = sized(vec![sample(MANY_RESULTS)], size);
     for _ in 0..3 {
+        // Scrolls it into view.
+        window.key_press(egui::Key::Num1);
+        window.run_steps(4);
         window.get_by_label("Policy of lane 1").click();
         window.run_steps(3);
         window.get_by_label("Add a lane").click();
@@ -244,7 +247,7 @@ fn six_lanes_in_a_small_window_keep_their_figures() {
     // Labels and values are on one line each, at equal heights in every lane.
     for label in ["peak", "comp.", "over."] {
         let rects: Vec<_> = window.get_all_by_label(label).map(|n| n.rect()).collect();
-        assert_eq!(rects.len(), 6, "{label}");
+        assert_eq!(rects.len(), 7, "{label}, with the recorded lane");
         assert!(
             rects.iter().all(|r| r.height() < 20.0),
             "{label}: {rects:?}"

@@ -142,6 +142,10 @@ impl GeneratedSession {
             reference_curves: &[],
             heat: &[],
             selected: self.selected,
+            range: None,
+            zooms_to_range: false,
+            compared: None,
+            isolated: None,
             corner: 0.0,
             hover_text: &|_| {
                 vec![
@@ -678,7 +682,7 @@ fn clicks_and_keys_select_a_call_and_f_shows_everything() {
     assert!(chosen.abs_diff(CALLS / 2) <= 1, "{chosen}");
     for (modifiers, key, expected) in [
         (egui::Modifiers::NONE, egui::Key::ArrowRight, chosen + 1),
-        (egui::Modifiers::SHIFT, egui::Key::ArrowLeft, chosen - 9),
+        (egui::Modifiers::COMMAND, egui::Key::ArrowLeft, chosen - 9),
         (egui::Modifiers::NONE, egui::Key::End, CALLS - 1),
         (egui::Modifiers::NONE, egui::Key::Home, 0),
     ] {

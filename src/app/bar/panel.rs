@@ -6,6 +6,7 @@ use crate::app::convert::conversion::ConvertCommand;
 use crate::app::export::command::ExportCommand;
 use crate::app::open::command::OpenCommand;
 use crate::app::report_export::job::{ReportCommand, ReportFormat};
+use crate::app::restore::restoring::RestoreCommand;
 use crate::app::runs::replays::Runs;
 use crate::app::sessions::list::{Sessions, SessionsCommand};
 use crate::app::shell::command::ShellCommand;
@@ -171,6 +172,11 @@ fn export(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
             "Curve…",
             "Fill of the context window at every call, as an image or a table",
             ReportCommand::Start(ReportFormat::Png).into(),
+        );
+        item(
+            "Restore original…",
+            "The source of a managed conversation, byte for byte, from the files beside it",
+            RestoreCommand::Start.into(),
         );
     });
 }

@@ -27,6 +27,13 @@ pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, commands: 
     padded(ui, |ui| {
         ui.spacing_mut().item_spacing.y = space::XS;
         cache_summary(ui, audit);
+        if let Some(calls) = input.selection.calls {
+            let calls = wording::calls(calls);
+            ui.label(small(
+                ui,
+                format!("Figures of the whole session. Listed: misses of {calls}."),
+            ));
+        }
         causes(ui, input, audit, commands);
     });
     if !audit.breaks.is_empty() {
@@ -105,7 +112,7 @@ fn table(ui: &mut Ui, input: &CostInput<'_>, audit: &Audit, commands: &mut Comma
     let cause = input.view.cause;
     // A filter for a cause that this session lacks hides nothing.
     let cause = cause.filter(|cause| audit.breaks.iter().any(|b| b.cause == *cause));
-    let misses = state::misses(audit, cause);
+    let misses = state::misses(audit, cause, input.selection.calls);
     let column = |key, title, width: f32| Column::new(key, title, Width::exact(width)).right();
     let columns = vec![
         column(Col::Call, "call", 56.0),

@@ -4,7 +4,7 @@ use super::compute::{Costs, LaneCost};
 use super::input::CostInput;
 use super::state::{self, CallKey, CallSort, CostView};
 use super::sum_cell::sum;
-use crate::analysis::cost::CallCost;
+use crate::analysis::cost::{CallCost, Cost};
 use crate::app::command::Commands;
 use crate::app::runs::replays::LaneRun;
 use crate::app::selection::SelectCommand;
@@ -110,13 +110,22 @@ pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, commands: 
         .iter()
         .copied()
         .filter(|at| (*at as usize) < n)
+        .filter(|at| {
+            input
+                .selection
+                .lists(run.outcome.samples[*at as usize].call)
+        })
         .collect();
     if order.is_empty() {
-        padded(ui, |ui| ui.label(weak(ui, "This session has no calls.")));
+        let text = match input.selection.calls {
+            Some(_) => "The selected calls have no cost.",
+            None => "This session has no calls.",
+        };
+        padded(ui, |ui| ui.label(weak(ui, text)));
         return;
     }
     let cost = costs.of(lane);
-    lane_summary(ui, input, cost, n);
+    lane_summary(ui, input, cost, order.len());
     let view = input.view;
     let shown = Table::new("cost calls", columns(order.len(), view.sort), order.len())
         .row_height(space::ROW - 2.0)
@@ -137,7 +146,7 @@ pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, commands: 
     }
 }
 
-/// Shows the lane's name, number of calls and total cost.
+/// Shows the lane's name, and number and cost of the listed calls.
 fn lane_summary(ui: &mut Ui, input: &CostInput<'_>, cost: Option<&LaneCost>, n: usize) {
     let lane = input.selection.lane;
     let margin = Margin::symmetric(16, 4);
@@ -147,10 +156,15 @@ fn lane_summary(ui: &mut Ui, input: &CostInput<'_>, cost: Option<&LaneCost>, n: 
             ui.spacing_mut().interact_size.y = 18.0;
             widgets::swatch(ui, palette(ui).lane_or_recorded(lane));
             ui.label(RichText::new(input.runs.label(lane)).text_style(theme::strong()));
-            let total = cost.and_then(|cost| cost.cost.total());
-            let about = if lane.is_some() { "≈" } else { "" };
-            let total =
-                total.map_or_else(String::new, |usd| format!(", {about}{}", wording::usd(usd)));
+            let cost = cost.map(|cost| &cost.cost);
+            let total = match input.selection.calls {
+                Some(calls) => cost.and_then(|cost| state::calls_cost_text(cost, calls)),
+                None => cost.and_then(Cost::total).map(|usd| {
+                    let about = if lane.is_some() { "≈" } else { "" };
+                    format!("{about}{}", wording::usd(usd))
+                }),
+            };
+            let total = total.map_or_else(String::new, |total| format!(", {total}"));
             ui.label(weak(ui, format!("{}{total}", wording::count(n, "call"))));
         });
     });

@@ -80,7 +80,7 @@ fn columns(n_calls: usize) -> Vec<Column<'static, Col>> {
 
 /// Shows the table.
 pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, commands: &mut Commands) {
-    let rows = state::compactions(costs);
+    let mut rows = state::compactions(costs);
     if rows.is_empty() {
         padded(ui, |ui| {
             let text = "No lane removed content that had been sent before, so there is no compaction to pay off.";
@@ -88,6 +88,10 @@ pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, commands: 
         });
         return;
     }
+    rows.retain(|(lane, idx)| {
+        let even = costs.of(*lane).and_then(|cost| cost.break_even.get(*idx));
+        even.is_some_and(|even| input.selection.lists(even.call))
+    });
     let n_calls = input.runs.case.session.calls.len();
     Table::new("cost compactions", columns(n_calls), rows.len())
         .margins(space::S, 0.0)

@@ -2,6 +2,7 @@
 
 use super::billing::OwnPrice;
 use super::compute::Costs;
+use super::difference::Differences;
 use super::state::CostView;
 use crate::app::config::Config;
 use crate::app::messages::cumulative::CumulativeTokens;
@@ -26,6 +27,8 @@ pub(in crate::app) struct CostInput<'a> {
     pub(in crate::app) cumulative: Option<&'a CumulativeTokens>,
     /// The focused lane's samples in the order of the list of calls.
     pub(in crate::app) calls: &'a [u32],
+    /// The difference of the compared calls, possibly of earlier calls; `None` while it is computed.
+    pub(in crate::app) differences: Option<&'a Differences>,
     /// Custom prices entered before, if any.
     pub(in crate::app) own_price: Option<OwnPrice>,
     /// View settings.
@@ -43,6 +46,7 @@ impl<'a> CostInput<'a> {
             costs: session.derived.costs(),
             cumulative: session.derived.cumulative(),
             calls: session.derived.calls(),
+            differences: session.derived.differences(),
             own_price: session.own_price.clone(),
             view: session.view.cost,
         }

@@ -6,7 +6,7 @@ use super::state;
 use super::sum_cell::sum;
 use crate::analysis::cost::{Charge, Cost, CostSource};
 use crate::app::command::Commands;
-use crate::app::selection::SelectCommand;
+use crate::app::selection::{CallRange, SelectCommand};
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets::Tone;
 use crate::app::widgets::table::{Column, Table, lane_cell, notes_below};
@@ -112,6 +112,11 @@ fn table(
             .right()
             .help("Difference from the recorded cost"),
     ];
+    if let Some(calls) = input.selection.calls {
+        let column = Column::new(Col::Calls(calls), wording::calls(calls), Width::exact(96.0));
+        let help = "Cost of the selected calls, without summary requests and rejected calls";
+        columns.push(column.right().help(help));
+    }
     columns.extend(pieces.iter().map(piece));
     columns.push(
         Column::new(Col::Bar, hidden, Width::remainder().clip(true))
@@ -127,6 +132,10 @@ fn table(
                 Col::Lane => lane_cell(ui, lane, input.runs.label(lane)),
                 Col::Total => total(ui, cost),
                 Col::Difference => difference(ui, cost, recorded, lane),
+                Col::Calls(calls) => {
+                    let text = state::calls_cost_text(cost, calls);
+                    ui.label(text.unwrap_or_else(|| "–".to_owned()));
+                }
                 Col::Piece(piece) => charge(ui, cost, piece),
                 Col::Bar if has_bar => {
                     let share = cost.total().map_or(0.0, |usd| usd.0 / most.max(1e-12));
@@ -146,6 +155,8 @@ enum Col {
     Lane,
     Total,
     Difference,
+    /// The cost of the selected calls.
+    Calls(CallRange),
     /// A component, by its index in [`PIECES`].
     Piece(usize),
     Bar,

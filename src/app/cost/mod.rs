@@ -5,6 +5,8 @@ mod cache;
 mod calls;
 mod compactions;
 pub mod compute;
+pub mod difference;
+mod difference_page;
 pub(super) mod input;
 mod lanes;
 pub(super) mod model_menu;

@@ -38,13 +38,15 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
         padded(ui, |ui| ui.label(weak(ui, "Computing costs…")));
         return;
     };
-    let most = (ui.available_width() - MIN_PAGE).max(PRICES);
-    Panel::right("prices")
-        .resizable(true)
-        .default_size(PRICES)
-        .size_range(PRICES..=most)
-        .frame(Frame::new().fill(palette(ui).panel))
-        .show(ui, |ui| super::prices::show(ui, input, costs, commands));
+    if input.view.page != CostPage::Difference {
+        let most = (ui.available_width() - MIN_PAGE).max(PRICES);
+        Panel::right("prices")
+            .resizable(true)
+            .default_size(PRICES)
+            .size_range(PRICES..=most)
+            .frame(Frame::new().fill(palette(ui).panel))
+            .show(ui, |ui| super::prices::show(ui, input, costs, commands));
+    }
     // The page must not extend over the prices.
     ui.set_clip_rect(ui.max_rect().intersect(ui.clip_rect()));
     ui.spacing_mut().item_spacing.y = 0.0;
@@ -53,5 +55,6 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
         CostPage::Cache => super::cache::show(ui, input, costs, commands),
         CostPage::Compactions => super::compactions::show(ui, input, costs, commands),
         CostPage::Calls => super::calls::show(ui, input, costs, commands),
+        CostPage::Difference => super::difference_page::show(ui, input, commands),
     }
 }

@@ -1,9 +1,11 @@
 //! State of the tab Cost: page, filter and order. Independent of the UI.
 
 use super::compute::{Costs, LaneCost};
-use crate::analysis::cost::{Audit, AuditedCall, Cause, Cost};
+use crate::analysis::cost::{Audit, AuditedCall, Cause, Cost, CostSource};
 use crate::app::runs::replays::LaneRun;
-use crate::units::Tokens;
+use crate::app::selection::CallRange;
+use crate::app::wording;
+use crate::units::{Tokens, Usd};
 
 /// State of the tab Cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,11 +30,19 @@ pub enum CostPage {
     Compactions,
     /// The focused lane call by call: growth and cost.
     Calls,
+    /// The contexts of two calls.
+    Difference,
 }
 
 impl CostPage {
     /// All pages, in order.
-    pub const ALL: [Self; 4] = [Self::Lanes, Self::Cache, Self::Compactions, Self::Calls];
+    pub const ALL: [Self; 5] = [
+        Self::Lanes,
+        Self::Cache,
+        Self::Compactions,
+        Self::Calls,
+        Self::Difference,
+    ];
 
     /// Returns the label.
     pub fn name(self) -> &'static str {
@@ -41,6 +51,7 @@ impl CostPage {
             Self::Cache => "cache",
             Self::Compactions => "compactions",
             Self::Calls => "calls",
+            Self::Difference => "two calls",
         }
     }
 
@@ -51,6 +62,9 @@ impl CostPage {
             Self::Cache => "Modeled and recorded cache reads by call",
             Self::Compactions => "After how many calls each compaction pays, and whether it did",
             Self::Calls => "Growth and cost of each call of the focused lane",
+            Self::Difference => {
+                "Difference of the contexts of two calls, and the prefix that a cache can read"
+            }
         }
     }
 }
@@ -136,11 +150,36 @@ pub fn call_order(
     order.into_iter().map(|(_, at)| at).collect()
 }
 
-/// Returns the calls with a cache miss, for one cause or all.
-pub fn misses(audit: &Audit, cause: Option<Cause>) -> Vec<&AuditedCall> {
-    let is_listed = |call: &&AuditedCall| match cause {
-        Some(wanted) => call.cause == Some(wanted),
-        None => call.cause.is_some(),
+/// Returns the cost of these calls without summary requests and rejected attempts; `None` if a price is unknown or none
+/// was billed.
+pub fn calls_cost(cost: &Cost, calls: CallRange) -> Option<Usd> {
+    let from = cost.calls.partition_point(|call| call.index < calls.first);
+    let of_it = cost.calls[from..].iter();
+    let mut of_it = of_it
+        .take_while(|call| call.index <= calls.last)
+        .map(|call| call.usd)
+        .peekable();
+    of_it.peek()?;
+    of_it.sum()
+}
+
+/// Returns that cost as text, with a sign if it is modelled.
+pub fn calls_cost_text(cost: &Cost, calls: CallRange) -> Option<String> {
+    let about = match cost.source {
+        CostSource::Recorded => "",
+        CostSource::Modelled => "≈",
+    };
+    calls_cost(cost, calls).map(|usd| format!("{about}{}", wording::usd(usd)))
+}
+
+/// Returns the calls with a cache miss, for one cause or all, of these calls or of all.
+pub fn misses(audit: &Audit, cause: Option<Cause>, calls: Option<CallRange>) -> Vec<&AuditedCall> {
+    let is_listed = |call: &&AuditedCall| {
+        let is_missed = match cause {
+            Some(wanted) => call.cause == Some(wanted),
+            None => call.cause.is_some(),
+        };
+        is_missed && calls.is_none_or(|calls| calls.contains(call.index))
     };
     audit.calls.iter().filter(is_listed).collect()
 }

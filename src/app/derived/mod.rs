@@ -13,6 +13,7 @@ use crate::app::changes::compute::{Changes, Target};
 use crate::app::config::Config;
 use crate::app::cost::billing::BillingChoice;
 use crate::app::cost::compute::Costs;
+use crate::app::cost::difference::Differences;
 use crate::app::cost::state::CallSort;
 use crate::app::evaluate::facts::Evaluation;
 use crate::app::evaluate::losses::{Losses, ReuseDistances};
@@ -24,7 +25,7 @@ use crate::app::messages::order::{Filter, Sort};
 use crate::app::messages::text::MessageText;
 use crate::app::open::document::Document;
 use crate::app::runs::replays::Runs;
-use crate::app::selection::Selection;
+use crate::app::selection::{CallRange, Selection};
 use crate::app::settings_panel::policies::Policies;
 use crate::app::view::View;
 use crate::engine::{ManualEdits, Sample};
@@ -40,7 +41,7 @@ pub struct Derived {
     runs: LatestResult<RunsKey, Runs>,
     rows: LatestResult<(u64, usize), LaneRows>,
     order: LatestResult<OrderKey, Vec<u32>>,
-    events: LatestResult<(u64, EventFilter, Option<usize>), EventList>,
+    events: LatestResult<(u64, EventFilter, Option<usize>, Option<CallRange>), EventList>,
     ledgers: LatestResult<(u64, &'static str), TokenLedger>,
     cumulative: LatestResult<(u64, &'static str), CumulativeTokens>,
     costs: LatestResult<u64, Costs>,
@@ -52,6 +53,7 @@ pub struct Derived {
     evaluation: LatestResult<(u64, Option<usize>), Evaluation>,
     tried_setting: LatestResult<(u64, usize), Vec<Sample>>,
     calls: LatestResult<(u64, u64, Option<usize>, CallSort), Vec<u32>>,
+    difference: LatestResult<(u64, [usize; 2]), Differences>,
     text: LatestResult<(u64, u64, usize, bool), MessageText>,
     changes: LatestResult<ChangesKey, Changes>,
     stale_since: Option<Instant>,
@@ -90,6 +92,7 @@ struct OrderKey {
     /// Changes when the sort keys arrive.
     cumulative: u64,
     filter: Filter,
+    calls: Option<CallRange>,
     sort: Sort,
     /// The marks, if the filter uses them.
     manual_edits: Option<Arc<ManualEdits>>,
@@ -116,6 +119,7 @@ impl Derived {
             evaluation: LatestResult::new("evaluation"),
             tried_setting: LatestResult::new("tried_setting"),
             calls: LatestResult::new("calls"),
+            difference: LatestResult::new("difference"),
             text: LatestResult::new("text"),
             changes: LatestResult::new("changes"),
             stale_since: None,
@@ -139,6 +143,7 @@ impl Derived {
         self.evaluation.clear();
         self.tried_setting.clear();
         self.calls.clear();
+        self.difference.clear();
         self.text.clear();
         self.changes.clear();
         // Used until each is measured: costs of the previous document do not apply to this one.
@@ -153,6 +158,7 @@ impl Derived {
         let bytes = document.session().source.bytes.len();
         self.runs.expect(slow_if(n_messages > 20_000));
         self.rows.expect(slow_if(n_messages > 20_000));
+        self.difference.expect(slow_if(n_messages > 5_000));
         self.order.expect(slow_if(bytes > 4_000_000));
         self.cumulative.expect(slow_if(bytes > 200_000));
         self.insights.expect(slow_if(bytes > 200_000));
@@ -176,6 +182,11 @@ impl Derived {
         selection: &Selection,
         view: &View,
     ) {
+        // Notes affect no result.
+        let config = &Config {
+            notes: Arc::default(),
+            ..config.clone()
+        };
         if let Some(ledger) = self.ledger(ctx, document, config.counter) {
             self.update_runs(ctx, document, policies, config, ledger);
         }
@@ -192,7 +203,8 @@ impl Derived {
         self.update_calls(ctx, selection.lane, view.cost.sort);
         self.update_losses(ctx, document);
         self.update_evaluation(ctx, document, selection, view);
-        self.update_order(ctx, document, config, view);
+        self.update_order(ctx, document, config, (selection, view));
+        self.update_difference(ctx, selection);
         self.update_text(ctx, document, selection, view);
     }
 }

@@ -6,6 +6,7 @@ use crate::analysis::loss::Names;
 use crate::app::changes::compute::Changes;
 use crate::app::config::Config;
 use crate::app::cost::compute::Costs;
+use crate::app::cost::difference::Differences;
 use crate::app::cost::state::CallSort;
 use crate::app::evaluate::facts::Evaluation;
 use crate::app::evaluate::losses::{Losses, ReuseDistances};
@@ -16,13 +17,13 @@ use crate::app::lanes::rows::{LaneRows, LaneState};
 use crate::app::messages::cumulative::CumulativeTokens;
 use crate::app::messages::text::MessageText;
 use crate::app::open::document::Document;
-use crate::app::runs::replays::run_all;
+use crate::app::runs::replays::{LaneRun, run_all};
 use crate::app::selection::Selection;
 use crate::app::settings_panel::policies::Policies;
 use crate::app::tune::sweep::Sweep;
 use crate::app::view::{Tab, View};
 use crate::app::{cost, messages};
-use crate::engine::simulate;
+use crate::engine::{recorded, simulate};
 use crate::tokens::{self, Counter, Progress, TokenLedger};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -34,9 +35,11 @@ impl Derived {
         ctx: &egui::Context,
         document: &Arc<Document>,
         config: &Config,
-        view: &View,
+        (selection, view): (&Selection, &View),
     ) {
+        let calls = selection.calls;
         let key = OrderKey {
+            calls,
             document: document.id,
             weights: self.ledgers.generation(),
             cumulative: if view.messages.sort.needs_cumulative() {
@@ -61,7 +64,7 @@ impl Derived {
                 &document,
                 &ledger,
                 cumulative.as_deref(),
-                (&filter, &manual_edits),
+                (&filter, &manual_edits, calls),
                 sort,
             )
         });
@@ -321,10 +324,22 @@ impl Derived {
             return;
         };
         let focused = selection.lane.filter(|_| filter.is_one_lane);
-        let key = (self.runs.generation(), filter, focused);
+        let calls = selection.calls;
+        let key = (self.runs.generation(), filter, focused, calls);
         self.events.want(ctx, self.at, &key, move |_| {
-            EventList::new(&runs, filter, focused)
+            EventList::new(&runs, filter, focused, calls)
         });
+    }
+
+    pub(super) fn update_difference(&mut self, ctx: &egui::Context, selection: &Selection) {
+        let (Some(runs), Some(compared)) = (self.runs.get().map(Arc::clone), selection.compared)
+        else {
+            return;
+        };
+        let calls = [compared, selection.call];
+        let key = (self.runs.generation(), calls);
+        self.difference
+            .want(ctx, self.at, &key, move |_| Differences::new(&runs, calls));
     }
 
     pub(super) fn update_rows(&mut self, ctx: &egui::Context, call: usize) {
@@ -334,20 +349,25 @@ impl Derived {
         let key = (self.runs.generation(), call);
         self.rows.want(ctx, self.at, &key, move |_| {
             let last = runs.case.session.calls.len().saturating_sub(1);
-            let until: Vec<_> = runs
-                .lanes
-                .par_iter()
-                // The last call shows the end of the session with its answer: the context of the outcome.
-                .map(|lane| {
-                    let run = || simulate(&runs.case, &lane.policy, &lane.knobs, Some(call));
-                    (call < last).then(|| LaneState::from(run()))
-                })
-                .collect();
+            // The last call shows the end of the session with its answer: the context of the outcome.
+            let is_before_end = call < last;
+            let state = |lane: &Arc<LaneRun>| {
+                let run = || simulate(&runs.case, &lane.policy, &lane.knobs, Some(call));
+                is_before_end.then(|| LaneState::from(run()))
+            };
+            let as_recorded = || {
+                let run = || recorded(&runs.case, runs.verdict_inputs.0, Some(call));
+                is_before_end.then(|| run().context)
+            };
+            let (as_recorded, until): (_, Vec<_>) =
+                rayon::join(as_recorded, || runs.lanes.par_iter().map(state).collect());
+            let as_recorded = as_recorded.as_ref();
+            let as_recorded = as_recorded.unwrap_or(&runs.recorded.outcome.context);
             let contexts = runs.lanes.iter().zip(&until).map(|(lane, until)| {
                 let there = until.as_ref().map(|stand| &stand.context);
                 there.unwrap_or(&lane.outcome.context)
             });
-            let rows = LaneRows::new(&runs.case, call, contexts);
+            let rows = LaneRows::new(&runs.case, call, as_recorded, contexts);
             LaneRows { until, ..rows }
         });
     }

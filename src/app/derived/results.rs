@@ -5,6 +5,7 @@ use crate::analysis::facts::Facts;
 use crate::analysis::loss::Names;
 use crate::app::changes::compute::{Changes, Target};
 use crate::app::cost::compute::Costs;
+use crate::app::cost::difference::Differences;
 use crate::app::evaluate::facts::Evaluation;
 use crate::app::evaluate::losses::{Losses, ReuseDistances};
 use crate::app::events::list::EventList;
@@ -100,6 +101,11 @@ impl Derived {
     /// Returns the focused lane's samples in the order of the call list.
     pub fn calls(&self) -> &[u32] {
         self.calls.get().map_or(&[], |order| order)
+    }
+
+    /// Returns the difference of the compared calls in every lane, possibly of earlier calls.
+    pub fn differences(&self) -> Option<&Differences> {
+        self.difference.get().map(Arc::as_ref)
     }
 
     /// Returns the number of results so far.

@@ -27,19 +27,24 @@ pub(super) fn show(
     let Some(loss) = losses.of(lane) else {
         return;
     };
-    let n = n_lost_references(loss);
-    if n == 0 {
+    let all = 0..n_lost_references(loss);
+    if all.is_empty() {
         empty_state(ui, input, losses, lane);
         return;
     }
+    let is_listed = |nth: &usize| {
+        lost_reference(loss, *nth).is_some_and(|found| input.selection.lists(found.call()))
+    };
+    let rows: Vec<usize> = all.filter(is_listed).collect();
     let first = reveal(ui, input, losses, lane);
-    Table::new("loss list", columns(ui.available_width()), n)
+    let first = first.and_then(|first| rows.iter().position(|nth| *nth == first));
+    Table::new("loss list", columns(ui.available_width()), rows.len())
         .margins(0.0, space::S)
         .row_height(space::ROW - 2.0)
         .striped()
         .reveal(first)
         .show(ui, |mut row| {
-            let Some(found) = lost_reference(loss, row.index()) else {
+            let Some(found) = lost_reference(loss, rows[row.index()]) else {
                 return;
             };
             let is_here = found.call() == input.selection.call;

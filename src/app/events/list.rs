@@ -1,7 +1,7 @@
 //! The list of events of all lanes. Independent of the UI.
 
 use crate::app::runs::replays::Runs;
-use crate::app::selection::EventId;
+use crate::app::selection::{CallRange, EventId};
 use crate::engine::{Did, Event};
 
 /// Filter of the event list.
@@ -74,8 +74,15 @@ pub struct EventList {
 }
 
 impl EventList {
-    /// Lists the events of all lanes and the recorded one, or only of the focused lane (`None` for the recorded one).
-    pub fn new(runs: &Runs, filter: EventFilter, focused: Option<usize>) -> Self {
+    /// Lists the events of all lanes and the recorded one, or only of the focused lane (`None` for the recorded one), at
+    /// these calls or at all. Events after the last call count as events of that call.
+    pub fn new(
+        runs: &Runs,
+        filter: EventFilter,
+        focused: Option<usize>,
+        calls: Option<CallRange>,
+    ) -> Self {
+        let end = runs.case.session.calls.len().saturating_sub(1);
         let mut list = Self::default();
         for id in &runs.events {
             if filter.is_one_lane && id.0 != focused {
@@ -84,6 +91,9 @@ impl EventList {
             let Some((_, event)) = runs.event(*id) else {
                 continue;
             };
+            if calls.is_some_and(|calls| !calls.contains(event.call.min(end))) {
+                continue;
+            }
             for (shows, count) in Shows::ALL.iter().zip(&mut list.counts) {
                 *count += usize::from(shows.has(event));
             }

@@ -93,6 +93,9 @@ fn empty_text(input: &EventsInput<'_>, list: &EventList) -> String {
     if list.counts[0] > 0 {
         return "No event of this kind.".to_owned();
     }
+    if input.selection.calls.is_some() {
+        return "No event at the selected calls.".to_owned();
+    }
     match input.selection.lane {
         _ if !input.filter.is_one_lane => {
             "No policy acted: the context never reached a trigger. Lower compression_trigger to see a compaction.".to_owned()

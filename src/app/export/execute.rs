@@ -10,12 +10,14 @@ use crate::app::shell::file_dialog::DialogPurpose;
 use std::path::Path;
 
 impl App {
-    /// Closes the dialogs that write files, because another session was opened.
+    /// Closes the dialogs of a session, because another one was opened.
     pub(in crate::app) fn close_export_dialogs(&mut self) {
         self.export = None;
         self.measurement = None;
         self.report = None;
         self.conversion = None;
+        self.restoring = None;
+        self.note = None;
     }
 
     /// Receives files written since the last frame.
@@ -27,6 +29,9 @@ impl App {
         }
         if let Some(conversion) = &mut self.conversion {
             conversion.poll();
+        }
+        if let Some(restoring) = &mut self.restoring {
+            restoring.poll();
         }
         match self.report.as_mut().and_then(ReportExport::poll) {
             Some(Ok(path)) => {

@@ -10,10 +10,10 @@ use crate::session::{Kind, WrittenKind};
 use crate::units::Tokens;
 use egui::{Align2, Color32, Rect, TextStyle, Ui, UiBuilder, pos2, vec2};
 
-/// Draws a row in every lane that has it.
+/// Draws a row in every column that has it.
 pub(super) fn paint_row(ui: &mut Ui, input: &LanesInput<'_>, row: Row, rect: Rect, width: f32) {
-    for (lane, context) in input.rows.lanes.iter().enumerate() {
-        let left = rect.left() + lane as f32 * width;
+    for (column, (_, context)) in input.rows.columns().enumerate() {
+        let left = rect.left() + column as f32 * width;
         let cell = Rect::from_min_size(pos2(left, rect.top()), vec2(width, ROW));
         match row {
             Row::Message(message) => {

@@ -1,32 +1,40 @@
 //! The figures of a lane's head, in the same order at every width, each with a hover text.
 
-use super::head::cost;
+use super::hints;
 use super::input::LanesInput;
-use crate::app::cost::billing::PriceChoice;
+use crate::analysis::cost::{Cost, CostSource};
+use crate::app::command::Commands;
 use crate::app::evaluate::losses::LaneLoss;
-use crate::app::runs::replays::LaneRun;
+use crate::app::selection::SelectCommand;
+use crate::app::shell::command::ShellCommand;
 use crate::app::theme::{self, palette};
+use crate::app::widgets::text::small;
 use crate::app::widgets::{self, Tone};
 use crate::app::{evaluate, wording};
-use crate::units::Tokens;
-use egui::{TextStyle, TextWrapMode, Ui, vec2};
+use crate::units::{Tokens, Usd};
+use egui::{Response, Sense, TextStyle, TextWrapMode, Ui, vec2};
+use std::cmp::Ordering;
 
 /// A figure of a head.
+#[derive(Clone)]
 struct Figure {
     /// Label, short enough for a narrow lane.
     label: &'static str,
     name: &'static str,
     value: String,
     tone: Tone,
-    hint: fn(&LanesInput<'_>, usize) -> String,
+    /// Difference from the recorded lane.
+    difference: Option<(String, Tone)>,
+    hint: fn(&LanesInput<'_>, Option<usize>) -> String,
 }
 
 /// Number of figures in a head.
-const N: usize = 6;
-/// Possible numbers of figures per row.
-const PER_ROW: [usize; 2] = [N, 3];
-/// Height of a row and space between two rows, in points.
+const N: usize = 7;
+/// Possible numbers of figures per row. All figures with a difference are in the first row.
+const PER_ROW: [usize; 2] = [N, 4];
+/// Height of a row, of the differences below the first one, and of the space between two rows, in points.
 const ROW: f32 = 28.0;
+pub(super) const DIFFERENCE: f32 = 14.0;
 const GAP: f32 = 5.0;
 /// Range of the space between two figures, in points.
 const SPACE: egui::Rangef = egui::Rangef {
@@ -36,18 +44,21 @@ const SPACE: egui::Rangef = egui::Rangef {
 /// Minimum space between figures in a single row, in points.
 const ROOMY: f32 = 10.0;
 
-/// Returns the figures of a lane, most important first.
-fn all_figures(input: &LanesInput<'_>, lane: usize) -> [Figure; N] {
-    let run = &input.runs.lanes[lane];
+/// Returns the figures of a lane or of the recorded one, most important first.
+fn all_figures(input: &LanesInput<'_>, lane: Option<usize>) -> [Figure; N] {
+    let run = input.run(lane);
     // Without calls the references at risk are unknown, not zero.
     let of_calls = |text: String| run.peak.map_or_else(|| "–".to_owned(), |_| text);
+    let loss = input.loss(lane);
     let figure = Figure {
         label: "",
         name: "",
         value: String::new(),
         tone: Tone::Plain,
+        difference: None,
         hint: |_, _| String::new(),
     };
+    let [peak, cost, sent, at_risk] = differences(input, lane);
     [
         Figure {
             label: "peak",
@@ -55,36 +66,40 @@ fn all_figures(input: &LanesInput<'_>, lane: usize) -> [Figure; N] {
             value: run
                 .peak
                 .map_or_else(|| "–".to_owned(), |peak| tokens(input, peak.tokens)),
-            hint: peak_hint,
-            ..figure
+            difference: peak,
+            hint: hints::peak_hint,
+            ..figure.clone()
         },
         Figure {
             label: "cost",
             name: "cost",
             value: cost_value(input, lane),
-            hint: |input, lane| {
-                let sent = sent_hint(&input.runs.lanes[lane]);
-                format!("{} {sent}.", cost_hint(input, lane))
-            },
-            ..figure
+            difference: cost,
+            hint: hints::cost_hint,
+            ..figure.clone()
+        },
+        Figure {
+            label: "sent",
+            name: "sent",
+            value: of_calls(tokens(input, run.sent)),
+            difference: sent,
+            hint: hints::sent_hint,
+            ..figure.clone()
         },
         Figure {
             label: "at risk",
             name: "at risk",
-            value: of_calls(
-                loss(input, lane).map_or_else(|| "…".to_owned(), evaluate::state::at_risk_text),
-            ),
+            value: of_calls(loss.map_or_else(|| "…".to_owned(), evaluate::state::at_risk_text)),
             tone: loss_tone(input, lane, evaluate::state::risk_tone),
-            hint: risk_hint,
+            difference: at_risk,
+            hint: hints::risk_hint,
         },
         Figure {
             label: "comp.",
             name: "compactions",
             value: of_calls(wording::grouped(run.outcome.compactions as u64)),
-            hint: |_, _| {
-                "Number of times the policy removed content, without manual edits".to_owned()
-            },
-            ..figure
+            hint: |_, _| "Number of times content was removed, without manual edits".to_owned(),
+            ..figure.clone()
         },
         Figure {
             label: "over.",
@@ -95,19 +110,68 @@ fn all_figures(input: &LanesInput<'_>, lane: usize) -> [Figure; N] {
             } else {
                 Tone::Plain
             },
-            hint: |input, lane| overflow_hint(&input.runs.lanes[lane]),
+            hint: hints::overflow_hint,
+            ..figure.clone()
         },
         Figure {
             label: "blind",
             name: "blind edits",
-            value: of_calls(loss(input, lane).map_or_else(
+            value: of_calls(loss.map_or_else(
                 || "…".to_owned(),
                 |loss| wording::grouped(loss.found.at_risk.blind_edits.len() as u64),
             )),
             tone: loss_tone(input, lane, evaluate::state::blind_tone),
-            hint: blind_hint,
+            hint: hints::blind_hint,
+            ..figure
         },
     ]
+}
+
+/// Returns a lane's differences from the recorded lane: peak, cost, tokens sent and references at risk. `None` for the
+/// recorded lane and for unknown figures.
+fn differences(input: &LanesInput<'_>, lane: Option<usize>) -> [Option<(String, Tone)>; 4] {
+    let (Some(_), own, recorded) = (lane, input.run(lane), input.run(None)) else {
+        return Default::default();
+    };
+    let of_tokens = |own: Tokens, recorded: Tokens| {
+        (wording::difference(own, recorded), tone(own.cmp(&recorded)))
+    };
+    let peaks = own.peak.zip(recorded.peak);
+    let totals = input.cost(lane).and_then(Cost::total);
+    let totals = totals.zip(input.cost(None).and_then(Cost::total));
+    let found = input.loss(lane).filter(|_| own.peak.is_some());
+    let found = found.zip(input.loss(None));
+    [
+        peaks.map(|(own, recorded)| of_tokens(own.tokens, recorded.tokens)),
+        totals.map(|(own, recorded)| {
+            let more = wording::shown_difference(own, recorded);
+            let order = more.0.total_cmp(&0.0);
+            let amount = wording::usd(Usd(more.0.abs()));
+            (wording::signed(order, &amount), tone(order))
+        }),
+        peaks.map(|_| of_tokens(own.sent, recorded.sent)),
+        found.map(|(own, recorded)| {
+            let n = |loss: &LaneLoss| loss.found.at_risk.faults.len();
+            let (own_n, recorded) = (n(own), n(recorded));
+            let amount = wording::grouped(own_n.abs_diff(recorded) as u64);
+            let order = own_n.cmp(&recorded);
+            let is_exact = own.found.at_risk.fewest == own_n;
+            let most = if is_exact { "" } else { "≤" };
+            (
+                format!("{most}{}", wording::signed(order, &amount)),
+                tone(order),
+            )
+        }),
+    ]
+}
+
+/// Returns the tone of a difference: less is better.
+fn tone(order: Ordering) -> Tone {
+    match order {
+        Ordering::Less => Tone::Ok,
+        Ordering::Equal => Tone::Weak,
+        Ordering::Greater => Tone::Warn,
+    }
 }
 
 /// Formats tokens for a head.
@@ -126,7 +190,7 @@ impl Grid {
     /// Computes the layout for figures in this width.
     pub(in crate::app) fn new(ui: &Ui, input: &LanesInput<'_>, room: f32) -> Self {
         let mut widths = [0.0_f32; N];
-        for lane in 0..input.runs.lanes.len() {
+        for lane in input.columns() {
             for (width, figure) in widths.iter_mut().zip(all_figures(input, lane)) {
                 *width = width.max(figure.width(ui));
             }
@@ -153,6 +217,24 @@ impl Grid {
 }
 
 impl Figure {
+    fn show(&self, ui: &mut Ui) -> Response {
+        let shown = ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            widgets::figure(ui, self.label, &self.value, self.tone);
+            if let Some((text, tone)) = &self.difference {
+                ui.label(small(ui, text).color(tone.color(palette(ui))));
+            }
+        });
+        shown.response
+    }
+
+    /// Returns the figure as a line of text: `peak: 118k (−42k)`.
+    fn line(&self) -> String {
+        let difference = self.difference.as_ref();
+        let difference = difference.map_or_else(String::new, |(text, _)| format!(" ({text})"));
+        format!("{}: {}{difference}", self.name, self.value)
+    }
+
     fn width(&self, ui: &Ui) -> f32 {
         let width = |text: &str, style: TextStyle| {
             let (font, color) = (style.resolve(ui.style()), palette(ui).text);
@@ -165,25 +247,39 @@ impl Figure {
         } else {
             &self.value
         };
-        width(self.label, TextStyle::Small).max(width(value, theme::strong()))
+        let difference = self.difference.as_ref();
+        width(self.label, TextStyle::Small)
+            .max(width(value, theme::strong()))
+            .max(difference.map_or(0.0, |(text, _)| width(text, TextStyle::Small)))
     }
 }
 
-/// Shows the figures of a lane with their hover texts.
-pub(super) fn show(ui: &mut Ui, input: &LanesInput<'_>, lane: usize, grid: &Grid) {
+/// Shows the figures of a lane with their differences from the recorded one, hover texts and menus.
+pub(super) fn show(
+    ui: &mut Ui,
+    input: &LanesInput<'_>,
+    lane: Option<usize>,
+    grid: &Grid,
+    commands: &mut Commands,
+) {
     ui.style_mut().wrap_mode = Some(TextWrapMode::Extend);
     ui.spacing_mut().item_spacing.y = GAP;
     let all = all_figures(input, lane);
-    for row in all.chunks(grid.columns.len()) {
+    for (nth, row) in all.chunks(grid.columns.len()).enumerate() {
+        let height = if nth == 0 { ROW + DIFFERENCE } else { ROW };
         ui.horizontal_top(|ui| {
             ui.spacing_mut().item_spacing.x = grid.space;
             for (figure, width) in row.iter().zip(&grid.columns) {
-                let size = vec2(*width, ROW);
-                let shown = ui.allocate_ui(size, |ui| {
-                    ui.set_min_width(*width);
-                    widgets::figure(ui, figure.label, &figure.value, figure.tone)
+                let shown = ui.allocate_ui(vec2(*width, height), |ui| {
+                    ui.set_min_size(vec2(*width, height));
+                    figure.show(ui)
                 });
-                shown.inner.on_hover_ui(|ui| {
+                let response = shown.inner.interact(Sense::CLICK);
+                if response.clicked() {
+                    commands.push(SelectCommand::Lane(lane));
+                }
+                response.context_menu(|ui| menu(ui, input, lane, (figure, &all), commands));
+                response.on_hover_ui(|ui| {
                     ui.label(format!("{}: {}", figure.name, (figure.hint)(input, lane)));
                 });
             }
@@ -191,31 +287,33 @@ pub(super) fn show(ui: &mut Ui, input: &LanesInput<'_>, lane: usize, grid: &Grid
     }
 }
 
-fn peak_hint(input: &LanesInput<'_>, lane: usize) -> String {
-    let run = &input.runs.lanes[lane];
-    let Some(peak) = run.peak else {
-        return "No calls".to_owned();
-    };
-    let last = input.document.last_call();
-    let budget = input
-        .runs
-        .budget(&run.policy, &run.knobs, peak.call.unwrap_or(last));
-    let place = peak.call.map_or_else(
-        || "at the end, including the last answer".to_owned(),
-        |call| format!("at call {}", wording::number(call)),
-    );
-    format!(
-        "{} tokens {place}: {}",
-        wording::tokens(peak.tokens),
-        wording::of_usable(budget.pressure(peak.tokens))
-    )
+/// Shows the menu that copies a figure or all of the lane.
+fn menu(
+    ui: &mut Ui,
+    input: &LanesInput<'_>,
+    lane: Option<usize>,
+    (figure, all): (&Figure, &[Figure]),
+    commands: &mut Commands,
+) {
+    let label = input.runs.label(lane);
+    if ui.button(format!("Copy {}", figure.name)).clicked() {
+        commands.push(ShellCommand::Copy("the figure", figure.value.clone()));
+        ui.close();
+    }
+    if ui.button("Copy all figures of this lane").clicked() {
+        let lines = all.iter().map(Figure::line);
+        let text = [label.to_owned()].into_iter().chain(lines);
+        let text = text.collect::<Vec<_>>().join("\n");
+        commands.push(ShellCommand::Copy("the figures", text));
+        ui.close();
+    }
 }
 
 /// Returns the lane's context size at the selected call, and its size after manual edits if there are any.
-fn now(input: &LanesInput<'_>, lane: usize) -> (Tokens, Option<Tokens>) {
-    let total = input.rows.lanes.get(lane).map_or(Tokens::ZERO, |l| l.total);
-    let until = input.rows.until.get(lane).and_then(Option::as_ref);
-    let events = until.map_or(&input.runs.lanes[lane].outcome.events, |at| &at.events);
+fn now(input: &LanesInput<'_>, lane: Option<usize>) -> (Tokens, Option<Tokens>) {
+    let total = input.rows.context(lane).map_or(Tokens::ZERO, |l| l.total);
+    let until = lane.and_then(|lane| input.rows.until.get(lane)?.as_ref());
+    let events = until.map_or(&input.run(lane).outcome.events, |at| &at.events);
     match events.iter().find(|event| event.is_manual()) {
         Some(edit) => (edit.before, Some(total)),
         None => (total, None),
@@ -223,7 +321,7 @@ fn now(input: &LanesInput<'_>, lane: usize) -> (Tokens, Option<Tokens>) {
 }
 
 /// Returns `79.2k`, or `109k → 85.8k` with manual edits.
-pub(super) fn now_text(input: &LanesInput<'_>, lane: usize) -> String {
+pub(super) fn now_text(input: &LanesInput<'_>, lane: Option<usize>) -> String {
     match now(input, lane) {
         (now, Some(edited)) => format!("{} → {}", tokens(input, now), wording::short(edited)),
         (now, None) => tokens(input, now),
@@ -231,7 +329,7 @@ pub(super) fn now_text(input: &LanesInput<'_>, lane: usize) -> String {
 }
 
 /// Returns the hover text for the context size.
-pub(super) fn now_hint(input: &LanesInput<'_>, lane: usize) -> String {
+pub(super) fn now_hint(input: &LanesInput<'_>, lane: Option<usize>) -> String {
     let n = input.document.session().calls.len();
     let place = wording::place(input.rows.call, n);
     let (now, edited) = now(input, lane);
@@ -244,107 +342,27 @@ pub(super) fn now_hint(input: &LanesInput<'_>, lane: usize) -> String {
     )
 }
 
-fn overflow_hint(run: &LaneRun) -> String {
-    format!(
-        "Calls whose first attempt exceeded the context window. They contained {} tokens.",
-        wording::tokens(run.outcome.tokens_rejected)
-    )
-}
-
-fn sent_hint(run: &LaneRun) -> String {
-    let summaries = run.outcome.summaries;
-    let apart = if summaries.requests == 0 {
-        String::new()
-    } else {
-        format!(
-            ". In addition {}: {} sent, {} received",
-            wording::count(summaries.requests, "summary request"),
-            wording::tokens(summaries.sent),
-            wording::tokens(summaries.received)
-        )
+/// Returns a lane's cost, such as `≈$21.03`, or a dash if a price is unknown.
+fn cost_value(input: &LanesInput<'_>, lane: Option<usize>) -> String {
+    let Some(cost) = input.cost(lane) else {
+        return "…".to_owned();
     };
-    format!(
-        "{} tokens sent by all calls{apart}",
-        wording::tokens(run.sent)
-    )
-}
-
-/// Returns a lane's modelled cost, such as `≈$21.03`, or a dash if a price is unknown.
-fn cost_value(input: &LanesInput<'_>, lane: usize) -> String {
-    let total = cost(input, lane).map(|cost| cost.cost.total());
-    match total {
-        Some(Some(usd)) => format!("≈{}", wording::usd(usd)),
-        Some(None) => "–".to_owned(),
-        None => "…".to_owned(),
-    }
-}
-
-fn cost_hint(input: &LanesInput<'_>, lane: usize) -> String {
-    let Some((cost, costs)) = cost(input, lane).zip(input.costs) else {
-        return "Computing costs".to_owned();
+    let about = match cost.source {
+        CostSource::Recorded => "",
+        CostSource::Modelled => "≈",
     };
-    if cost.cost.total().is_some() {
-        let recorded = costs.recorded.cost.total().map_or_else(String::new, |usd| {
-            format!(" Recorded: {}.", wording::usd(usd))
-        });
-        let prices = match &input.config.billing.price {
-            PriceChoice::Own(_) => "At custom prices",
-            PriceChoice::Recorded | PriceChoice::Model(_) => "At list prices",
-        };
-        return format!("{prices}, with the provider's cache modelled.{recorded}");
-    }
-    match costs.unknown() {
-        Some("") => {
-            "The file names no model, so no price is known. Choose one in the tab Cost.".to_owned()
-        }
-        Some(model) => {
-            let model = crate::safe_text::one_line(model, 60);
-            format!("No price is known for {model}. Choose one in the tab Cost.")
-        }
-        None => "No call was billed.".to_owned(),
-    }
+    let text = |usd| format!("{about}{}", wording::usd(usd));
+    cost.total().map_or_else(|| "–".to_owned(), text)
 }
 
-/// Returns the lane's losses, or `None` while they are computed.
-fn loss<'a>(input: &LanesInput<'a>, lane: usize) -> Option<&'a LaneLoss> {
-    let loss = input.losses?.of(Some(lane))?;
-    loss.is_of(&input.runs.lanes[lane]).then_some(loss)
-}
-
-/// Returns the tone of the lane's losses, or a plain tone while they are computed.
-fn loss_tone(input: &LanesInput<'_>, lane: usize, tone: fn(&LaneLoss, &LaneLoss) -> Tone) -> Tone {
-    let known = loss(input, lane).zip(input.losses);
+/// Returns the tone of the lane's losses, or a weak tone for the recorded lane and while they are computed.
+fn loss_tone(
+    input: &LanesInput<'_>,
+    lane: Option<usize>,
+    tone: fn(&LaneLoss, &LaneLoss) -> Tone,
+) -> Tone {
+    let known = input.loss(lane).zip(input.losses);
     known
-        .filter(|_| input.runs.lanes[lane].peak.is_some())
+        .filter(|_| lane.is_some() && input.run(lane).peak.is_some())
         .map_or(Tone::Weak, |(loss, all)| tone(loss, &all.recorded))
-}
-
-fn risk_hint(input: &LanesInput<'_>, lane: usize) -> String {
-    let Some((loss, all)) = loss(input, lane).zip(input.losses) else {
-        return "Searching for references".to_owned();
-    };
-    let (found, floor) = (&loss.found.at_risk, &all.recorded.found.at_risk);
-    let predicted = if found.fewest < found.faults.len() {
-        " The lower count assumes that summaries contain the most used names."
-    } else {
-        ""
-    };
-    format!(
-        "References by the recorded agent to content that this policy had removed, of {} in total.{predicted} Noise floor \
- (recorded context): {}.",
-        wording::count(found.uses, "reference"),
-        wording::grouped(floor.faults.len() as u64)
-    )
-}
-
-fn blind_hint(input: &LanesInput<'_>, lane: usize) -> String {
-    let Some((loss, all)) = loss(input, lane).zip(input.losses) else {
-        return "Searching for edits".to_owned();
-    };
-    let floor = all.recorded.found.at_risk.blind_edits.len();
-    format!(
-        "Edits whose original text had been removed, of {} with known original text. Recorded: {}.",
-        wording::count(loss.found.at_risk.edits, "edit"),
-        wording::grouped(floor as u64)
-    )
 }

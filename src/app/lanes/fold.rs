@@ -8,7 +8,7 @@ use crate::app::wording;
 use crate::engine::MessageStatus;
 use egui::{Align2, Color32, Rect, TextStyle, Ui, pos2, vec2};
 
-/// Draws a fold in every lane: its messages, their count, status and total tokens.
+/// Draws a fold in every column: its messages, their count, status and total tokens.
 pub(super) fn paint(
     ui: &Ui,
     input: &LanesInput<'_>,
@@ -25,8 +25,8 @@ pub(super) fn paint(
         wording::number(first as usize),
         wording::number(last as usize)
     );
-    for (lane, context) in input.rows.lanes.iter().enumerate() {
-        let left = rect.left() + lane as f32 * width;
+    for (column, (_, context)) in input.rows.columns().enumerate() {
+        let left = rect.left() + column as f32 * width;
         let cell = Rect::from_min_size(pos2(left, rect.top()), vec2(width, ROW));
         let Some(seen) = context.messages.get(first as usize) else {
             continue;
@@ -45,7 +45,7 @@ pub(super) fn paint(
             seen.status,
             MessageStatus::Kept | MessageStatus::Cleared | MessageStatus::Cut
         );
-        let tokens = fold.tokens.get(lane).filter(|_| is_there);
+        let tokens = fold.tokens.get(column).filter(|_| is_there);
         let sentence = tokens.map_or_else(|| "–".to_owned(), |t| wording::tokens(*t));
         let ink = if is_there { text } else { weak };
         let end = painter.text(

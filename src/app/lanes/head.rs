@@ -2,11 +2,10 @@
 
 use super::command::LanesCommand;
 use super::input::LanesInput;
-use super::own_estimate;
+use super::{figures, own_estimate};
 use crate::analysis::insight::{Insight, Level};
 use crate::app::command::Commands;
 use crate::app::config::MAX_LANES;
-use crate::app::cost::compute::LaneCost;
 use crate::app::export::command::ExportCommand;
 use crate::app::insights::list::InsightFilter;
 use crate::app::selection::SelectCommand;
@@ -19,23 +18,23 @@ use crate::app::widgets::text::small;
 use crate::app::{insights, widgets, wording};
 use crate::units::Tokens;
 use egui::{
-    Align, Button, Layout, Popup, PopupCloseBehavior, Rect, RichText, Role, Sense, Ui, UiBuilder,
-    WidgetInfo, vec2,
+    Align, Button, Color32, Label, Layout, Popup, PopupCloseBehavior, Rect, RichText, Role, Sense,
+    Ui, UiBuilder, WidgetInfo, vec2,
 };
 
 /// Height of a head with one row of figures, including the space below, in points.
-const HEIGHT: f32 = 74.0;
+const HEIGHT: f32 = 64.0 + figures::DIFFERENCE;
 
 /// The layout of all lane heads.
 pub(super) struct Plan {
-    grid: super::figures::Grid,
+    grid: figures::Grid,
     /// Height of each head, in points.
     pub(in crate::app) height: f32,
 }
 
 /// Computes the layout for heads of this width.
 pub(super) fn plan(ui: &Ui, input: &LanesInput<'_>, width: f32) -> Plan {
-    let grid = super::figures::Grid::new(ui, input, width - 2.0 * margin(width));
+    let grid = figures::Grid::new(ui, input, width - 2.0 * margin(width));
     let height = HEIGHT + grid.more();
     // The line with the policy's own estimate adds height.
     let height = if own_estimate::is_any(input) {
@@ -55,7 +54,7 @@ fn margin(width: f32) -> f32 {
 pub(super) fn show(
     ui: &mut Ui,
     input: &LanesInput<'_>,
-    (lane, plan): (usize, &Plan),
+    (lane, plan): (Option<usize>, &Plan),
     rect: Rect,
     commands: &mut Commands,
 ) {
@@ -63,7 +62,7 @@ pub(super) fn show(
     let head = ui.interact(rect, ui.scope_id().with(("lane head", lane)), Sense::CLICK);
     head.widget_info(|| WidgetInfo::labeled(Role::Button, true, spoken_head(input, lane)));
     if head.clicked() {
-        commands.push(SelectCommand::Lane(Some(lane)));
+        commands.push(SelectCommand::Lane(lane));
     }
     let inner = rect.shrink2(vec2(margin(rect.width()), 6.0));
     let mut ui = ui.new_child(
@@ -75,9 +74,13 @@ pub(super) fn show(
     if input.is_stale {
         ui.multiply_opacity(0.5);
     }
-    title(&mut ui, input, lane, has_space(inner), commands);
+    match lane {
+        Some(lane) => title(&mut ui, input, lane, has_space(inner), commands),
+        None => recorded_title(&mut ui, input, has_space(inner)),
+    }
     ui.add_space(2.0);
-    super::figures::show(&mut ui, input, lane, &plan.grid);
+    figures::show(&mut ui, input, lane, &plan.grid, commands);
+    let Some(lane) = lane else { return };
     ui.add_space(2.0);
     ui.spacing_mut().interact_size.y = own_estimate::HEIGHT;
     ui.horizontal(|ui| {
@@ -89,6 +92,39 @@ pub(super) fn show(
                 own_estimate::show(ui, input, lane);
             });
         });
+    });
+}
+
+/// Shows the name of the recorded lane and its context size at the selected call.
+fn recorded_title(ui: &mut Ui, input: &LanesInput<'_>, has_space: bool) {
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 8.0;
+        ui.spacing_mut().interact_size.y = 20.0;
+        dot(ui, palette(ui).recorded);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if has_space {
+                position(ui, input, None);
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                let name = RichText::new("Recorded baseline").text_style(theme::strong());
+                let name = ui.add(Label::new(name).truncate());
+                name.on_hover_text("The recorded session, from which the differences of the other lanes are computed");
+            });
+        });
+    });
+}
+
+/// Draws the dot before a lane's name.
+fn dot(ui: &mut Ui, color: Color32) {
+    let (dot, _) = ui.allocate_exact_size(vec2(10.0, 10.0), Sense::hover());
+    ui.painter().circle_filled(dot.center(), 4.0, color);
+}
+
+/// Shows the selected call and a lane's context size there.
+fn position(ui: &mut Ui, input: &LanesInput<'_>, lane: Option<usize>) {
+    let place = ui.label(small(ui, position_label(input, lane)));
+    place.on_hover_ui(|ui| {
+        ui.label(figures::now_hint(input, lane));
     });
 }
 
@@ -109,16 +145,11 @@ fn title(
         ui.spacing_mut().item_spacing.x = 6.0;
         ui.spacing_mut().button_padding = vec2(2.0, 1.0);
         ui.spacing_mut().interact_size.y = 20.0;
-        let (dot, _) = ui.allocate_exact_size(vec2(10.0, 10.0), Sense::hover());
-        ui.painter()
-            .circle_filled(dot.center(), 4.0, palette(ui).lane(lane));
+        dot(ui, palette(ui).lane(lane));
         // The call is hidden if it does not fit beside the name.
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if has_space {
-                let place = ui.label(small(ui, position_label(input, lane)));
-                place.on_hover_ui(|ui| {
-                    ui.label(super::figures::now_hint(input, lane));
-                });
+                position(ui, input, Some(lane));
             }
             if input
                 .config
@@ -198,7 +229,9 @@ fn menu(button: &egui::Response, input: &LanesInput<'_>, lane: usize, commands: 
 
 /// Shows a badge with the number of problems of the lane, in the tone of the most severe. A click opens the first.
 fn badge(ui: &mut Ui, input: &LanesInput<'_>, lane: usize, commands: &mut Commands) {
-    let Some(cost) = cost(input, lane) else {
+    let run = &input.runs.lanes[lane];
+    let costs = input.costs.and_then(|costs| costs.of(Some(lane)));
+    let Some(cost) = costs.filter(|cost| cost.is_of(run)) else {
         return;
     };
     let is_shown = |insight: &&Insight| insight.level != Level::Note;
@@ -232,31 +265,25 @@ fn badge(ui: &mut Ui, input: &LanesInput<'_>, lane: usize, commands: &mut Comman
     }
 }
 
-/// Returns the lane's cost, or `None` while it is computed.
-pub(super) fn cost<'a>(input: &LanesInput<'a>, lane: usize) -> Option<&'a LaneCost> {
-    let run = &input.runs.lanes[lane];
-    let cost = input.costs?.of(Some(lane))?;
-    cost.is_of(run).then_some(cost)
-}
-
 /// Returns the call and context size, such as `call 48, end · 79.2k`.
-fn position_label(input: &LanesInput<'_>, lane: usize) -> String {
+fn position_label(input: &LanesInput<'_>, lane: Option<usize>) -> String {
     let place = wording::place_label(input.rows.call, input.document.session().calls.len());
-    format!("{place} · {}", super::figures::now_text(input, lane))
+    format!("{place} · {}", figures::now_text(input, lane))
 }
 
 /// Returns the accessible text of a lane's head.
-fn spoken_head(input: &LanesInput<'_>, lane: usize) -> String {
-    let run = &input.runs.lanes[lane];
-    let (label, outcome) = (&input.runs.labels[lane], &run.outcome);
+fn spoken_head(input: &LanesInput<'_>, lane: Option<usize>) -> String {
+    let run = input.run(lane);
+    let (label, outcome) = (input.runs.label(lane), &run.outcome);
     let peak = run.peak.map_or(Tokens::ZERO, |peak| peak.tokens);
     let (compactions, overflows) = (
         wording::count(outcome.compactions, "compaction"),
         wording::count(outcome.overflows, "overflow"),
     );
-    format!(
-        "Focus lane {}: {label}, peak {}, {compactions}, {overflows}",
-        lane + 1,
-        wording::short(peak)
-    )
+    let lane = lane.map_or_else(
+        || "Focus the recorded lane".to_owned(),
+        |lane| format!("Focus lane {}", lane + 1),
+    );
+    let peak = wording::short(peak);
+    format!("{lane}: {label}, peak {peak}, {compactions}, {overflows}")
 }

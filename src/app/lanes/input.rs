@@ -1,11 +1,12 @@
 //! Input of the lanes.
 
 use super::rows::LaneRows;
+use crate::analysis::cost::Cost;
 use crate::app::config::Config;
 use crate::app::cost::compute::Costs;
-use crate::app::evaluate::losses::Losses;
+use crate::app::evaluate::losses::{LaneLoss, Losses};
 use crate::app::open::document::Document;
-use crate::app::runs::replays::Runs;
+use crate::app::runs::replays::{LaneRun, Runs};
 use crate::app::selection::Selection;
 use crate::app::settings_panel::policies::Policies;
 use crate::app::shell::open_session::{FrameRequests, OpenSession};
@@ -53,5 +54,32 @@ impl<'a> LanesInput<'a> {
             once: session.once,
             unfolded: &session.view.unfolded,
         }
+    }
+}
+
+impl<'a> LanesInput<'a> {
+    /// Returns the recorded lane and the others, from left to right.
+    pub(super) fn columns(&self) -> impl Iterator<Item = Option<usize>> + use<> {
+        std::iter::once(None).chain((0..self.runs.lanes.len()).map(Some))
+    }
+
+    /// Returns the run of a lane, or of the recorded one.
+    pub(super) fn run(&self, lane: Option<usize>) -> &'a LaneRun {
+        self.runs.lane(lane).unwrap_or(&self.runs.recorded)
+    }
+
+    /// Returns the lane's cost, or `None` while it is computed.
+    pub(super) fn cost(&self, lane: Option<usize>) -> Option<&'a Cost> {
+        let cost = self.costs?.of(lane)?;
+        // Each change replaces the recorded run by one with equal figures.
+        let is_current = lane.is_none_or(|lane| cost.is_of(&self.runs.lanes[lane]));
+        is_current.then_some(&cost.cost)
+    }
+
+    /// Returns the lane's losses, or `None` while they are computed.
+    pub(super) fn loss(&self, lane: Option<usize>) -> Option<&'a LaneLoss> {
+        let loss = self.losses?.of(lane)?;
+        let is_current = lane.is_none_or(|lane| loss.is_of(&self.runs.lanes[lane]));
+        is_current.then_some(loss)
     }
 }

@@ -6,6 +6,7 @@ mod execute;
 mod figures;
 mod fold;
 mod head;
+mod hints;
 pub(super) mod input;
 mod own_estimate;
 pub(super) mod panel;

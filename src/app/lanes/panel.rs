@@ -1,4 +1,5 @@
-//! The lanes side by side: the figures, and below them every message under each policy at the selected call.
+//! The recorded lane and the others side by side: the figures, and below them every message under each policy at the
+//! selected call.
 //!
 //! Rows are aligned: a message has the same vertical position in every lane.
 
@@ -17,7 +18,7 @@ use egui::{Id, Rect, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
 /// Height of a row, in points.
 pub(super) const ROW: f32 = 17.0;
 /// Minimum width of a lane in points. Lanes that do not fit scroll horizontally.
-const MIN_LANE: f32 = 150.0;
+const MIN_LANE: f32 = 180.0;
 /// Width in points below which the status words are hidden. The bars show the status by their fill pattern.
 pub(super) const ROOM_FOR_WORDS: f32 = 200.0;
 
@@ -32,23 +33,24 @@ pub(in crate::app) fn least_height(ui: &Ui, session: &OpenSession<'_>, available
     let input = &LanesInput::new(session);
     let width = width(input, available);
     let head = head::plan(ui, input, width).height;
-    let has_bar = width * input.runs.lanes.len() as f32 > available + 0.5;
+    let has_bar = width * n_columns(input) as f32 > available + 0.5;
     head + MIN_ROWS * ROW + if has_bar { BAR } else { 0.0 }
 }
 
 /// Returns the width of each lane, in points.
 fn width(input: &LanesInput<'_>, available: f32) -> f32 {
-    let n = input.runs.lanes.len().max(1);
-    (available / n as f32).max(MIN_LANE)
+    (available / n_columns(input) as f32).max(MIN_LANE)
+}
+
+/// Returns the number of lanes with the recorded one.
+fn n_columns(input: &LanesInput<'_>) -> usize {
+    input.columns().count()
 }
 
 /// Shows the lanes.
 pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
     let input = &LanesInput::new(session);
-    let (n, width) = (
-        input.runs.lanes.len().max(1),
-        width(input, ui.available_width()),
-    );
+    let (n, width) = (n_columns(input), width(input, ui.available_width()));
     ui.spacing_mut().item_spacing = vec2(0.0, 0.0);
     // Scrolling snaps to whole rows, so no fade at the edges is needed.
     ui.spacing_mut().scroll.fade.strength = 0.0;
@@ -62,28 +64,27 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
     };
     // The mouse wheel scrolls the lanes over their heads and the rows below.
     ui.style_mut().always_scroll_the_only_direction = true;
-    let focused = focused_lane_to_reveal(ui, input);
+    let revealed = column_to_reveal(ui, input);
     ScrollArea::horizontal().auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().scroll = rows_scroll;
         let plan = head::plan(ui, input, width);
         let full = vec2(width * n as f32, plan.height);
         let (head, _) = ui.allocate_exact_size(full, Sense::hover());
         let bottom = ui.max_rect().bottom();
-        for lane in 0..input.runs.lanes.len() {
-            let left = head.left() + lane as f32 * width;
-            let column = Rect::from_min_max(pos2(left, head.top()), pos2(left + width, bottom));
-            let is_focused = input.selection.lane == Some(lane);
-            if focused == Some(lane) {
-                ui.scroll_to_rect(column.with_max_y(head.bottom()), None);
+        for (column, lane) in input.columns().enumerate() {
+            let left = head.left() + column as f32 * width;
+            let area = Rect::from_min_max(pos2(left, head.top()), pos2(left + width, bottom));
+            let is_focused = input.selection.lane == lane;
+            if revealed == Some(column) {
+                ui.scroll_to_rect(area.with_max_y(head.bottom()), None);
             }
             if is_focused {
-                ui.painter().rect_filled(column, 0.0, palette(ui).panel);
+                ui.painter().rect_filled(area, 0.0, palette(ui).panel);
             }
-            if lane > 0 {
-                ui.painter()
-                    .vline(left, column.y_range(), palette(ui).line());
+            if column > 0 {
+                ui.painter().vline(left, area.y_range(), palette(ui).line());
             }
-            let place = column.with_max_y(head.bottom());
+            let place = area.with_max_y(head.bottom());
             head::show(ui, input, (lane, &plan), place, commands);
         }
         let whole_rows = ((ui.available_height() / ROW).floor() * ROW).max(ROW);
@@ -92,12 +93,12 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
     });
 }
 
-/// Returns the focused lane in the frame in which it got the focus, to scroll it into view.
-fn focused_lane_to_reveal(ui: &Ui, input: &LanesInput<'_>) -> Option<usize> {
+/// Returns the column of the focused lane in the frame in which it got the focus, to scroll it into view.
+fn column_to_reveal(ui: &Ui, input: &LanesInput<'_>) -> Option<usize> {
     let (id, lane) = (Id::unique("lane in view"), input.selection.lane);
     let before: Option<Option<usize>> = ui.data(|data| data.get_temp(id));
     ui.data_mut(|data| data.insert_temp(id, lane));
-    lane.filter(|_| before != Some(lane))
+    (before != Some(lane)).then(|| lane.map_or(0, |lane| lane + 1))
 }
 
 /// Returns the row to keep in view: the selected one, or the next one if the lanes have no row for it.
@@ -160,7 +161,7 @@ fn rows(ui: &mut Ui, input: &LanesInput<'_>, width: f32, commands: &mut Commands
 }
 
 fn show_line(ui: &mut Ui, input: &LanesInput<'_>, line: Line, width: f32, commands: &mut Commands) {
-    let size = vec2(width * input.runs.lanes.len() as f32, ROW);
+    let size = vec2(width * n_columns(input) as f32, ROW);
     let (rect, response) = ui.allocate_exact_size(size, Sense::CLICK);
     let is_selected = is_selected(input, line);
     if is_selected || response.hovered() {
@@ -194,10 +195,13 @@ fn show_line(ui: &mut Ui, input: &LanesInput<'_>, line: Line, width: f32, comman
             }
         }
         if let Some(pointer) = response.interact_pointer_pos() {
-            let clicked = ((pointer.x - rect.left()) / width) as usize;
-            commands.push(SelectCommand::Lane(Some(clicked)));
-            if let Some(place) = written_at(input, line, clicked) {
-                commands.push(SelectCommand::Written(clicked, place));
+            let column = ((pointer.x - rect.left()) / width) as usize;
+            let clicked = column.checked_sub(1);
+            commands.push(SelectCommand::Lane(clicked));
+            if let Some(lane) = clicked
+                && let Some(place) = written_at(input, line, lane)
+            {
+                commands.push(SelectCommand::Written(lane, place));
             }
         }
     }

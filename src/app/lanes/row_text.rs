@@ -1,10 +1,17 @@
 //! Text of the lanes' rows for assistive tools and hover texts.
 
 use super::input::LanesInput;
-use super::rows::{Line, Row, WrittenPosition};
+use super::rows::{LaneContext, Line, Row, WrittenPosition};
 use crate::app::widgets::text::weak;
 use crate::app::{theme, wording};
 use egui::{RichText, Ui};
+
+/// Returns the contexts from left to right with the names of their lanes.
+fn labelled<'a>(input: &LanesInput<'a>) -> impl Iterator<Item = (&'a str, &'a LaneContext)> {
+    let (rows, runs) = (input.rows, input.runs);
+    rows.columns()
+        .map(|(lane, context)| (runs.label(lane), context))
+}
 
 /// Returns the accessible text of a line.
 pub(super) fn spoken_line(input: &LanesInput<'_>, line: Line) -> String {
@@ -12,8 +19,7 @@ pub(super) fn spoken_line(input: &LanesInput<'_>, line: Line) -> String {
         Line::Row(row) => spoken(input, input.rows.rows[row]),
         Line::Fold(fold, is_open) => {
             let fold = &input.rows.folds[fold];
-            let statuses = input.runs.labels.iter().zip(&input.rows.lanes);
-            let statuses = statuses.filter_map(|(label, lane)| {
+            let statuses = labelled(input).filter_map(|(label, lane)| {
                 let seen = lane.messages.get(fold.messages.0 as usize)?;
                 Some(format!("{label} {}", wording::status_of_many(seen.status)))
             });
@@ -30,7 +36,7 @@ pub(super) fn spoken_line(input: &LanesInput<'_>, line: Line) -> String {
 
 /// Returns the accessible text of a row: its status in every lane.
 pub(super) fn spoken(input: &LanesInput<'_>, row: Row) -> String {
-    let lanes = input.runs.labels.iter().zip(&input.rows.lanes);
+    let lanes = labelled(input);
     match row {
         Row::Message(message) => {
             let statuses = lanes.map(|(label, lane)| {
@@ -62,7 +68,7 @@ pub(super) fn spoken(input: &LanesInput<'_>, row: Row) -> String {
 
 /// Shows the hover text for the content that each lane wrote at a place.
 pub(super) fn written_hint(ui: &mut Ui, input: &LanesInput<'_>, place: WrittenPosition) {
-    for (label, lane) in input.runs.labels.iter().zip(&input.rows.lanes) {
+    for (label, lane) in labelled(input) {
         let Some(written) = lane.written.get(&place) else {
             continue;
         };

@@ -15,6 +15,8 @@ pub struct LaneRows {
     pub rows: Vec<Row>,
     /// One entry per lane.
     pub lanes: Vec<LaneContext>,
+    /// The recorded context.
+    pub recorded: LaneContext,
     /// Tokens of the heaviest message, which sets the scale of the bars.
     pub heaviest: Tokens,
     /// The row to scroll to first: the last message that any lane removed, or the last row.
@@ -53,7 +55,7 @@ pub struct Fold {
     pub rows: Range<usize>,
     /// First and last message.
     pub messages: (u32, u32),
-    /// Total tokens of the messages in each lane.
+    /// Total tokens of the messages in each column, the recorded one first.
     pub tokens: Vec<Tokens>,
 }
 
@@ -158,29 +160,52 @@ pub struct WrittenStatus {
 }
 
 impl LaneRows {
-    /// Aligns the contexts of the lanes at `call`.
-    pub fn new<'a>(case: &Case, call: usize, contexts: impl Iterator<Item = &'a Context>) -> Self {
+    /// Aligns the recorded context and those of the lanes at `call`.
+    pub fn new<'a>(
+        case: &Case,
+        call: usize,
+        recorded: &Context,
+        contexts: impl Iterator<Item = &'a Context>,
+    ) -> Self {
         let session = &case.session;
-        let mut end = 0;
+        let mut end = recorded.messages_end;
         let lanes: Vec<_> = contexts
             .inspect(|context| end = context.messages_end.max(end))
             .map(|context| LaneContext::new(context, session.messages.len()))
             .collect();
+        let recorded = LaneContext::new(recorded, session.messages.len());
         let rows = rows(session, end, &lanes);
         let heaviest = (0..end)
             .filter(|m| session.messages[*m].in_history)
             .map(|m| case.ledger.message(m))
             .max();
         let heaviest = heaviest.unwrap_or_default();
+        let columns: Vec<_> = std::iter::once(&recorded).chain(&lanes).collect();
         Self {
             frontier: frontier(&rows, &lanes),
-            folds: folds(&rows, &lanes, Tokens(heaviest.0 / SMALL)),
+            folds: folds(&rows, &columns, Tokens(heaviest.0 / SMALL)),
             rows,
             lanes,
+            recorded,
             heaviest,
             call,
             until: Vec::new(),
         }
+    }
+
+    /// Returns the context of a lane, or the recorded one.
+    pub fn context(&self, lane: Option<usize>) -> Option<&LaneContext> {
+        match lane {
+            Some(lane) => self.lanes.get(lane),
+            None => Some(&self.recorded),
+        }
+    }
+
+    /// Returns the contexts from left to right, the recorded one first.
+    pub fn columns(&self) -> impl Iterator<Item = (Option<usize>, &LaneContext)> {
+        let lanes = self.lanes.iter().enumerate();
+        let lanes = lanes.map(|(lane, context)| (Some(lane), context));
+        std::iter::once((None, &self.recorded)).chain(lanes)
     }
 
     /// Returns the lines to show while the folds that contain a message of `unfolded` are open.
@@ -303,7 +328,7 @@ const MIN_FOLD: usize = 4;
 /// A message is small below 1/8 of the heaviest message.
 const SMALL: u64 = 8;
 
-fn folds(rows: &[Row], lanes: &[LaneContext], small: Tokens) -> Vec<Fold> {
+fn folds(rows: &[Row], lanes: &[&LaneContext], small: Tokens) -> Vec<Fold> {
     let message = |row: &Row| match row {
         Row::Message(m) => Some(*m as usize),
         Row::Written(_) => None,
@@ -333,7 +358,7 @@ fn folds(rows: &[Row], lanes: &[LaneContext], small: Tokens) -> Vec<Fold> {
             continue;
         };
         if run.len() >= MIN_FOLD {
-            let sum = |lane: &LaneContext| {
+            let sum = |lane: &&LaneContext| {
                 let seen = run
                     .iter()
                     .filter_map(|row| lane.messages.get(message(row)?));
@@ -383,7 +408,7 @@ mod tests {
         let rows: Vec<Row> = (0..10).map(Row::Message).collect();
         let lanes = vec![lane];
         LaneRows {
-            folds: folds(&rows, &lanes, Tokens(100)),
+            folds: folds(&rows, &[&lanes[0]], Tokens(100)),
             rows,
             lanes,
             ..LaneRows::default()

@@ -103,7 +103,7 @@ impl AllMarks {
 
     fn menu(&self, ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
         ui.set_max_width(WIDTH);
-        let selected = chosen(&input.selection, input.order);
+        let selected = chosen(&input.selection, &input.view.added, input.order);
         menu(ui, input, &selected, commands);
         let has_shown = filtered_edits(ui, input, !selected.is_empty(), commands);
         if !self.marks.is_empty() {

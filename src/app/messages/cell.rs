@@ -5,7 +5,7 @@ use super::cumulative_cell;
 use super::input::MessagesInput;
 use crate::app::theme::{self, palette};
 use crate::app::widgets::text::weak;
-use crate::app::{manual_edits, widgets, wording};
+use crate::app::{manual_edits, notes, widgets, wording};
 use crate::session::Kind;
 use egui::{Label, RichText, Sense, Ui, vec2};
 
@@ -55,6 +55,7 @@ pub(super) fn show(
             ui.add(Label::new(facts.tool.as_deref().unwrap_or_default()).truncate());
         }
         Col::Content => {
+            notes::dialog::mark(ui, input.config, message);
             let color = if m.in_history {
                 palette(ui).text
             } else {

@@ -8,7 +8,7 @@ use crate::app::selection::{SelectCommand, Selection};
 use crate::app::shell::command::ShellCommand;
 use crate::app::theme::{self, fonts, palette, space};
 use crate::app::widgets::text::{padded, small, weak};
-use crate::app::{changes, manual_edits, widgets, wording};
+use crate::app::{changes, manual_edits, notes, widgets, wording};
 use crate::engine::MessageStatus;
 use crate::session::{Body, Part, Role};
 use egui::{Frame, Id, Margin, RichText, ScrollArea, TextStyle, Ui, vec2};
@@ -174,6 +174,7 @@ fn head(ui: &mut Ui, input: &MessagesInput<'_>, message: usize, commands: &mut C
         ui.spacing_mut().item_spacing.x = space::M;
         links(ui, input, message, commands);
     });
+    notes::dialog::full(ui, input.config, message);
 }
 
 /// Returns the role of a message. Tool results that a format sends as user messages are labelled as such.

@@ -22,9 +22,10 @@ impl App {
         }
     }
 
-    /// Adapts to a new order: the selected range would contain other messages.
-    fn reorder_messages(&mut self) {
+    /// Adapts to a new order or filter: the selected range would contain other messages.
+    pub(in crate::app) fn reorder_messages(&mut self) {
         self.selection.anchor = None;
+        self.view.messages.added.clear();
         self.once.reorders_messages = true;
     }
 }

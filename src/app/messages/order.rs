@@ -3,11 +3,12 @@
 use super::cumulative::CumulativeTokens;
 use crate::app::manual_edits::marks::Mark;
 use crate::app::open::document::Document;
-use crate::app::selection::Selection;
+use crate::app::selection::{CallRange, Selection};
 use crate::engine::ManualEdits;
 use crate::session::Kind;
 use crate::tokens::TokenLedger;
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 /// A sortable column.
@@ -96,18 +97,19 @@ impl Filter {
     }
 }
 
-/// Returns the indices of the listed messages, in order. The marks are used only if the filter needs them. Without
-/// `cumulative`, columns that depend on it keep the conversation order.
+/// Returns the indices of the listed messages, in order: of these calls, or of all. The marks are used only if the filter
+/// needs them. Without `cumulative`, columns that depend on it keep the conversation order.
 pub fn order(
     document: &Document,
     ledger: &TokenLedger,
     cumulative: Option<&CumulativeTokens>,
-    (filter, manual_edits): (&Filter, &ManualEdits),
+    (filter, manual_edits, calls): (&Filter, &ManualEdits, Option<CallRange>),
     sort: Sort,
 ) -> Vec<u32> {
     let needle = filter.text.trim().to_lowercase();
     let n = document.facts.len() as u32;
     let mut shown: Vec<u32> = (0..n)
+        .filter(|m| calls.is_none_or(|calls| document.is_of(*m as usize, calls)))
         .filter(|m| !filter.is_marked || Mark::of(manual_edits, *m as usize).is_some())
         .filter(|m| is_shown(document, *m as usize, filter, &needle))
         .collect();
@@ -147,8 +149,12 @@ pub fn order(
     shown
 }
 
-/// Returns the selected messages: one, or the table rows between it and the anchor, inclusive.
-pub fn chosen(selection: &Selection, order: &[u32]) -> Vec<usize> {
+/// Returns the selected messages: those that were selected one by one, or one, or the table rows between it and the anchor,
+/// inclusive.
+pub fn chosen(selection: &Selection, added: &BTreeSet<u32>, order: &[u32]) -> Vec<usize> {
+    if !added.is_empty() {
+        return added.iter().map(|m| *m as usize).collect();
+    }
     match chosen_rows(selection, order) {
         Some(rows) => order[rows].iter().map(|m| *m as usize).collect(),
         None => selection.message.into_iter().collect(),
@@ -212,12 +218,17 @@ mod tests {
             anchor,
             ..Selection::default()
         };
-        assert_eq!(chosen(&selected(None, Some(2)), &order), [2]);
-        assert_eq!(chosen(&selected(Some(1), Some(2)), &order), [2, 7, 1]);
-        assert_eq!(chosen(&selected(Some(4), Some(7)), &order), [4, 2, 7]);
+        let none = BTreeSet::new();
+        let chosen = |selection: &Selection| super::chosen(selection, &none, &order);
+        assert_eq!(chosen(&selected(None, Some(2))), [2]);
+        assert_eq!(chosen(&selected(Some(1), Some(2))), [2, 7, 1]);
+        assert_eq!(chosen(&selected(Some(4), Some(7))), [4, 2, 7]);
         // One end is hidden by the filter.
-        assert_eq!(chosen(&selected(Some(9), Some(7)), &order), [7]);
-        assert!(chosen(&selected(None, None), &order).is_empty());
+        assert_eq!(chosen(&selected(Some(9), Some(7))), [7]);
+        assert!(chosen(&selected(None, None)).is_empty());
+        let added = BTreeSet::from([1, 4]);
+        let chosen = super::chosen(&selected(None, Some(1)), &added, &order);
+        assert_eq!(chosen, [1, 4]);
     }
 
     #[test]

@@ -5,20 +5,21 @@ use super::detail;
 use super::input::MessagesInput;
 use super::order::{Filter, chosen, chosen_rows};
 use super::state::MessagesCommand;
+use super::text::MessageText;
 use crate::app::command::Commands;
 use crate::app::manual_edits::list_menu::AllMarks;
 use crate::app::selection::SelectCommand;
+use crate::app::shell::command::ShellCommand;
 use crate::app::shell::open_session::OpenSession;
 use crate::app::shell::resizable_panel::{ResizablePanel, Side};
 use crate::app::theme::{palette, space};
 use crate::app::widgets::in_view::{InView, Rows};
-use crate::app::widgets::table::Table;
+use crate::app::widgets::table::{Row, Table};
 use crate::app::widgets::text::{padded, small, weak};
-use crate::app::{manual_edits, widgets, wording};
+use crate::app::{manual_edits, notes, widgets, wording};
 use crate::session::Kind;
-use egui::{
-    Button, Frame, Id, Margin, Popup, PopupCloseBehavior, Rangef, Response, TextEdit, Ui, vec2,
-};
+use egui::{Button, Frame, Id, Margin, Popup, PopupCloseBehavior, Rangef, TextEdit, Ui, vec2};
+use std::fmt::Write as _;
 use std::ops::Range;
 
 /// Row height in points.
@@ -64,7 +65,10 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
 pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
     let input = &MessagesInput::new(session);
     ui.spacing_mut().interact_size.y = 22.0;
-    if ui.available_width() > MIN_COUNTED {
+    let selected = chosen(&input.selection, &input.view.added, input.order);
+    if selected.len() > 1 {
+        totals(ui, input, &selected);
+    } else if ui.available_width() > MIN_COUNTED {
         let (shown, all) = (input.order.len(), input.document.facts.len());
         let (shown, all) = (wording::grouped(shown as u64), wording::grouped(all as u64));
         ui.label(small(ui, format!("{shown} of {all}")));
@@ -92,6 +96,22 @@ pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &m
         commands.push(MessagesCommand::Filter(filter));
     }
     marks.show(ui, input, commands);
+}
+
+/// Shows the number of selected messages and their tokens.
+fn totals(ui: &mut Ui, input: &MessagesInput<'_>, selected: &[usize]) {
+    let ledger = &input.runs.case.ledger;
+    let tokens = selected.iter().map(|m| ledger.message(*m)).sum();
+    let n = wording::grouped(selected.len() as u64);
+    let mut text = format!("{n} selected: {} tok", wording::short(tokens));
+    if let Some(cumulative) = input.cumulative {
+        let tokens = selected.iter().map(|m| cumulative.tokens(*m)).sum();
+        let _ = write!(text, ", {} cumulative", wording::short(tokens));
+    }
+    let text = small(ui, text).color(palette(ui).text);
+    ui.label(text).on_hover_text(
+        "Tokens of the selected messages, and tokens × recorded calls that sent them",
+    );
 }
 
 fn jump(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
@@ -150,7 +170,9 @@ fn kinds(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
 
 fn table(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
     if input.order.is_empty() {
-        let text = if input.view.filter.is_empty() {
+        let text = if input.selection.calls.is_some() {
+            "No message of the selected calls matches the filter."
+        } else if input.view.filter.is_empty() {
             "This session has no messages."
         } else {
             "No message matches the filter."
@@ -191,14 +213,16 @@ fn table(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
     .row_height(ROW)
     .striped()
     .offset(offset)
+    .own_row_menu()
     .show(ui, |mut row| {
         let at = row.index();
         let message = input.order[at] as usize;
         let is_within = stretch.as_ref().is_some_and(|rows| rows.contains(&at));
-        row.select(is_within || input.selection.message == Some(message));
+        let is_added = input.view.added.contains(&(message as u32));
+        row.select(is_within || is_added || input.selection.message == Some(message));
         let is_new = new.contains(&message);
         row.cells(|ui, column| super::cell::show(ui, input, message, column, is_new));
-        clicks(&row.response(), input, message, commands);
+        clicks(&row, input, message, commands);
     });
     if let Some(key) = shown.sorted_by.and_then(Col::sort_key) {
         commands.push(MessagesCommand::Sort(input.view.sort.clicked(key)));
@@ -215,23 +239,40 @@ fn selected_row(input: &MessagesInput<'_>, kept: &InView) -> Option<usize> {
     before.or_else(|| input.order.iter().position(|m| *m == message))
 }
 
-/// Handles clicks on a row: a click selects it, Shift+click selects a range, and a secondary click opens the menu for
-/// the selection, or for this row if it is not selected.
-fn clicks(row: &Response, input: &MessagesInput<'_>, message: usize, commands: &mut Commands) {
-    if row.clicked() {
-        let is_more = row.ctx.input(|i| i.modifiers.shift);
-        commands.push(if is_more {
+/// Handles clicks on a row: a click selects it, Shift+click selects a range, Ctrl+click adds it or removes it, and a
+/// secondary click opens the menu for the selection, or for this row if it is not selected.
+fn clicks(
+    row: &Row<'_, '_, '_, '_, Col>,
+    input: &MessagesInput<'_>,
+    message: usize,
+    commands: &mut Commands,
+) {
+    let response = row.response();
+    if response.clicked() {
+        let modifiers = response.ctx.input(|i| i.modifiers);
+        commands.push(if modifiers.shift {
             SelectCommand::ExtendTo(message)
+        } else if modifiers.command {
+            SelectCommand::Toggle(message)
         } else {
             SelectCommand::Message(message)
         });
     }
-    row.context_menu(|ui| {
-        let selected = chosen(&input.selection, input.order);
-        if selected.contains(&message) {
-            manual_edits::menu::row_menu(ui, input, &selected, commands);
-        } else {
-            manual_edits::menu::row_menu(ui, input, &[message], commands);
+    row.menu(|ui| {
+        let mut messages = chosen(&input.selection, &input.view.added, input.order);
+        if !messages.contains(&message) {
+            messages = vec![message];
+        }
+        manual_edits::menu::row_menu(ui, input, &messages, commands);
+        ui.separator();
+        notes::dialog::item(ui, input.config, message, commands);
+        if ui.button("Copy text").clicked() {
+            let ledger = &input.runs.case.ledger;
+            let text = |m: &usize| MessageText::parts(input.document, ledger, *m).whole();
+            let texts: Vec<String> = messages.iter().map(text).collect();
+            let text = texts.join("\n\n");
+            commands.push(ShellCommand::Copy("the text", text));
+            ui.close();
         }
     });
 }

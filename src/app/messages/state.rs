@@ -1,6 +1,7 @@
 //! View settings of the tab Messages, and the commands that change them.
 
 use super::order::{Filter, Sort};
+use std::collections::BTreeSet;
 
 /// View settings of the tab Messages.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,6 +12,8 @@ pub struct MessagesView {
     pub filter: Filter,
     /// Text of the field that jumps to a message.
     pub jump: String,
+    /// Several messages that were selected one by one; empty for one message or a range.
+    pub added: BTreeSet<u32>,
     /// State of the detail.
     pub detail: Detail,
 }
@@ -21,6 +24,7 @@ impl Default for MessagesView {
             sort: Sort::BY_NUMBER,
             filter: Filter::default(),
             jump: String::new(),
+            added: BTreeSet::new(),
             detail: Detail::default(),
         }
     }

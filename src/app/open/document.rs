@@ -2,6 +2,7 @@
 
 use super::paste::PastedText;
 use crate::app::messages::text::subject;
+use crate::app::selection::CallRange;
 use crate::exec::Loaded;
 use crate::safe_text;
 use crate::session::{Body, Issue, Kind, Message, Part, Session, issues, kind_of};
@@ -180,6 +181,13 @@ impl Document {
         in_history
             .map(|m| (m, ledger.message(m)))
             .max_by_key(|(_, tokens)| *tokens)
+    }
+
+    /// Returns whether one of these calls wrote a message or included it first.
+    pub fn is_of(&self, message: usize, calls: CallRange) -> bool {
+        self.facts[message]
+            .call
+            .is_some_and(|call| calls.contains(call))
     }
 
     /// Returns the display name of the format.

@@ -134,6 +134,7 @@ impl App {
             self.config.errors.clear();
         }
         self.config.manual_edits = self.first_marks(&document);
+        self.config.notes = Arc::default();
         let n_calls = document.session().calls.len();
         self.config.restarts.retain(|call| *call < n_calls);
         self.config.errors.retain(|error| error.call < n_calls);

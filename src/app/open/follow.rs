@@ -61,13 +61,15 @@ impl App {
         let config = &mut self.config;
         let had_any = !config.restarts.is_empty()
             || !config.errors.is_empty()
-            || !config.manual_edits.is_empty();
+            || !config.manual_edits.is_empty()
+            || !config.notes.is_empty();
         config.restarts.clear();
         config.errors.clear();
         config.manual_edits = Arc::default();
+        config.notes = Arc::default();
         self.history = History::new(self.config.clone());
         self.toasts.info(if had_any {
-            "The file was replaced: marks at its calls and messages were removed."
+            "The file was replaced: marks and notes at its calls and messages were removed."
         } else {
             "The file was replaced."
         });

@@ -194,6 +194,7 @@ impl Next {
             call,
             message: at.message.filter(is_there),
             anchor: at.anchor.filter(is_there),
+            compared: at.compared.filter(|call| *call <= last),
             // New runs have new events and new written messages.
             event: None,
             written: None,

@@ -17,7 +17,9 @@ impl App {
             }
             (ReportCommand::Edit(draft), Some(report)) => report.edit(document, draft),
             (ReportCommand::Browse, Some(_)) => self.ask_for_file(ctx, DialogPurpose::Report),
-            (ReportCommand::Write, Some(report)) => report.write(ctx, self.work, document, runs),
+            (ReportCommand::Write, Some(report)) => {
+                report.write(ctx, self.work, document, runs, &self.config.notes);
+            }
             (ReportCommand::Close, report) => *report = None,
             (_, None) => {}
         }

@@ -12,6 +12,7 @@ use crate::engine::{KnobValues, recorded, simulate};
 use crate::report::{Played, Report, Subject, draw, html, markdown, series, svg};
 use crate::units::Tokens;
 use crate::{exec, formats, presets};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -138,9 +139,11 @@ impl ReportExport {
         at: WorkMode,
         document: &Arc<Document>,
         runs: &Arc<Runs>,
+        notes: &Arc<BTreeMap<usize, String>>,
     ) {
         let (draft, document, runs) = (self.draft.clone(), Arc::clone(document), Arc::clone(runs));
-        let work = move || write(&draft, &document, &runs);
+        let notes = Arc::clone(notes);
+        let work = move || write(&draft, &document, &runs, &notes);
         self.failed = None;
         self.work = Some(at.start(ctx, "report", work));
     }
@@ -174,7 +177,12 @@ fn default_output(document: &Document, format: ReportFormat) -> String {
     path.map_or_else(String::new, |path| path.display().to_string())
 }
 
-fn write(draft: &ReportDraft, document: &Document, runs: &Runs) -> Result<PathBuf, String> {
+fn write(
+    draft: &ReportDraft,
+    document: &Document,
+    runs: &Runs,
+    notes: &BTreeMap<usize, String>,
+) -> Result<PathBuf, String> {
     let output = PathBuf::from(draft.output.trim());
     exec::check_is_new(&output)?;
     let (reserve, lanes) = lanes(runs);
@@ -195,6 +203,7 @@ fn write(draft: &ReportDraft, document: &Document, runs: &Runs) -> Result<PathBu
         output_reserve: reserve,
         lanes: &lanes,
         records_compactions: formats::records_compactions(&runs.case.session),
+        notes,
     };
     let curve = || {
         let nothing = || "the session has no model call, so there is no curve".to_owned();

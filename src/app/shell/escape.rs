@@ -53,6 +53,12 @@ impl App {
         }
         self.document.as_ref()?;
         let (view, selection) = (&self.view, &self.selection);
+        if selection.compared.is_some() {
+            return Some(SelectCommand::Compare(None).into());
+        }
+        if selection.calls.is_some() {
+            return Some(SelectCommand::Calls(None).into());
+        }
         let has_detail = selection.message.is_some() || selection.written.is_some();
         match view.tab {
             Tab::Messages if !view.messages.filter.is_empty() => {

@@ -8,6 +8,7 @@ use crate::app::export::job::Export;
 use crate::app::export::requests::ModelPath;
 use crate::app::open::document::Origin;
 use crate::app::report_export::job::{ReportDraft, ReportExport};
+use crate::app::restore::restoring::RestorePath;
 use crate::exec;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -37,6 +38,8 @@ pub(in crate::app) enum DialogPurpose {
     Report,
     /// The output path of a conversion.
     Conversion,
+    /// A path of the dialog that restores a source.
+    Restore(RestorePath),
 }
 
 impl App {
@@ -65,6 +68,10 @@ impl App {
             DialogPurpose::Report => self.report.as_ref().map(|report| &report.draft.output),
             DialogPurpose::Conversion => converted.map(|draft| &draft.output),
             DialogPurpose::Measure(path) => measured.map(|draft| path.of(&draft.model)),
+            DialogPurpose::Restore(path) => {
+                let restoring = self.restoring.as_ref();
+                restoring.map(|restoring| restoring.draft.path(path))
+            }
             DialogPurpose::Export(place) => draft.map(|draft| match place {
                 ExportPath::Output => &draft.output,
                 ExportPath::Files => &draft.files,
@@ -114,6 +121,9 @@ impl App {
         }
         if let DialogPurpose::Measure(path) = purpose {
             return self.measured_with(path, text);
+        }
+        if let DialogPurpose::Restore(path) = purpose {
+            return self.restore_path_chosen(path, text);
         }
         match (purpose, &self.document, &mut self.export, &mut self.report) {
             (DialogPurpose::Session, ..) => self.open(ctx, Origin::Path(path), 0),
@@ -167,7 +177,12 @@ fn ask(purpose: DialogPurpose, now: &Path) -> Option<PathBuf> {
         | DialogPurpose::Measure(ModelPath::Log) => {
             save(dialog, "Log requests and answers in", now)
         }
-        DialogPurpose::Report | DialogPurpose::Conversion => save(dialog, "Write to", now),
+        DialogPurpose::Restore(RestorePath::Managed) => at(dialog, now)
+            .set_title("Managed conversation")
+            .pick_file(),
+        DialogPurpose::Report
+        | DialogPurpose::Conversion
+        | DialogPurpose::Restore(RestorePath::Output) => save(dialog, "Write to", now),
         DialogPurpose::Export(ExportPath::Files) => {
             at(dialog, now).set_title("Folder for files").pick_folder()
         }

@@ -11,11 +11,14 @@ use crate::app::selection::{SelectCommand, Selection};
 use crate::app::settings_panel::command::SettingsCommand;
 use crate::app::tune::command::TuneCommand;
 use egui::{Context, Key, Modifiers, Popup};
+use std::collections::BTreeSet;
 
 /// The state that shortcuts read.
 pub(in crate::app) struct KeyContext<'a> {
     /// The selection.
     pub(in crate::app) selection: &'a Selection,
+    /// Messages that were selected one by one.
+    pub(in crate::app) added: &'a BTreeSet<u32>,
     /// Messages in the table, in display order.
     pub(in crate::app) order: &'a [u32],
     /// Number of lanes.
@@ -99,7 +102,25 @@ static SHORTCUTS: &[Shortcut] = &[
     },
     Shortcut {
         keys: "←   →",
-        what: "Previous, next call (Shift: ten)",
+        what: "Previous, next call (Ctrl: ten)",
+        when: When::Elsewhere,
+        bindings: &[],
+    },
+    Shortcut {
+        keys: "Shift+←   Shift+→",
+        what: "Select a range of calls (or drag over the timeline)",
+        when: When::Elsewhere,
+        bindings: &[],
+    },
+    Shortcut {
+        keys: "Z",
+        what: "Zoom the timeline to the selected calls",
+        when: When::Elsewhere,
+        bindings: &[],
+    },
+    Shortcut {
+        keys: "Ctrl+click",
+        what: "In the timeline: compare a call with the selected one",
         when: When::Elsewhere,
         bindings: &[],
     },
@@ -283,9 +304,10 @@ pub(in crate::app) fn commands(
     let is_typing = ctx.text_edit_focused() || Popup::is_any_open(ctx);
     let is_free = ctx.memory(|m| m.focused().is_none());
     let has_document = context.is_some();
-    let nowhere = Selection::default();
+    let (nowhere, none) = (Selection::default(), BTreeSet::new());
     let context = context.unwrap_or(KeyContext {
         selection: &nowhere,
+        added: &none,
         order: &[],
         lanes: 0,
     });
@@ -321,7 +343,7 @@ fn tab(nth: usize) -> Option<Command> {
 }
 
 fn mark(context: &KeyContext<'_>, mark: Mark) -> Option<Command> {
-    let messages = chosen(context.selection, context.order);
+    let messages = chosen(context.selection, context.added, context.order);
     (!messages.is_empty()).then(|| MarkCommand::Toggle(messages, mark).into())
 }
 

@@ -51,6 +51,8 @@ pub(in crate::app) struct FrameRequests {
     pub reveals_message: bool,
     /// Scroll the reordered table to the selected message or to its beginning.
     pub reorders_messages: bool,
+    /// Zoom the timeline to the selected calls.
+    pub zooms_to_calls: bool,
     /// Scroll the insights to the open one.
     pub reveals_insight: bool,
 }

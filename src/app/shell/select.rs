@@ -1,21 +1,33 @@
 //! Executes commands that select calls, messages, lanes and events.
 
+use crate::app::cost::state::CostPage;
 use crate::app::lanes::rows::WrittenPosition;
+use crate::app::messages::order::chosen;
 use crate::app::selection::{EventId, SelectCommand, Selection, Spot};
 use crate::app::view::Tab;
 use crate::app::{App, wording};
+use crate::session::Kind;
+use std::collections::BTreeSet;
 
 impl App {
     /// Executes a command that selects.
     pub(in crate::app) fn execute_select(&mut self, command: SelectCommand) {
         match command {
             SelectCommand::Call(call) => self.select_call(call),
+            SelectCommand::Calls(calls) => {
+                self.selection.calls = calls;
+                self.reorder_messages();
+            }
+            SelectCommand::ZoomToCalls => self.once.zooms_to_calls = true,
+            SelectCommand::Compare(call) => self.compare_call(call),
             SelectCommand::Message(message) => self.select_message(message),
             SelectCommand::Written(lane, place) => self.select_written(lane, place),
             SelectCommand::NoMessage => self.select_no_message(),
             SelectCommand::ExtendTo(message) => self.extend_selection(message),
+            SelectCommand::Toggle(message) => self.toggle_message(message),
             SelectCommand::Spot(spot) => self.select_spot(spot),
             SelectCommand::Event(event) => self.select_event(event),
+            SelectCommand::RecordedCompaction(index) => self.select_compaction(index),
             SelectCommand::MessageNumber(number) => self.select_message_number(number),
             SelectCommand::Lane(lane) => {
                 self.selection.lane = lane.filter(|l| *l < self.config.lanes.len());
@@ -41,6 +53,15 @@ impl App {
         }
         self.once.reveals_event = true;
         self.once.reveals_message = true;
+    }
+
+    /// Compares a call with the selected one and shows their difference, or stops comparing.
+    fn compare_call(&mut self, call: Option<usize>) {
+        self.selection.compared = call;
+        if call.is_some() {
+            self.view.tab = Tab::Cost;
+            self.view.cost.page = CostPage::Difference;
+        }
     }
 
     /// Selects a spot in all panels; the drawer keeps its tab.
@@ -71,6 +92,21 @@ impl App {
         }
     }
 
+    /// Selects a recorded compaction: its event and call, and its summary if the file has one.
+    fn select_compaction(&mut self, index: usize) {
+        let summary = self.document.as_ref().and_then(|document| {
+            let compaction = document.session().compactions.get(index)?;
+            let mut kept = compaction.kept.iter().copied();
+            kept.find(|message| document.facts[*message].kind == Kind::Summary)
+        });
+        self.select_event((None, index));
+        match summary {
+            Some(summary) => self.select_message(summary),
+            None => self.view.tab = Tab::Events,
+        }
+        self.once.reveals_event = true;
+    }
+
     /// Selects a message. Moves to the first call that includes it if the selected call is earlier.
     fn select_message(&mut self, message: usize) {
         let Some(document) = &self.document else {
@@ -96,8 +132,25 @@ impl App {
         self.selection.anchor = anchor.filter(|anchor| *anchor != message);
     }
 
+    /// Adds a message to the selected ones, or removes it.
+    fn toggle_message(&mut self, message: usize) {
+        let added = &self.view.messages.added;
+        let chosen = chosen(&self.selection, added, self.derived.order());
+        let mut added: BTreeSet<u32> = chosen.into_iter().map(|m| m as u32).collect();
+        let is_added = added.insert(message as u32);
+        if !is_added {
+            added.remove(&(message as u32));
+        }
+        let last = added.last().filter(|_| !is_added);
+        self.select_message(last.map_or(message, |last| *last as usize));
+        if added.len() > 1 {
+            self.view.messages.added = added;
+        }
+    }
+
     /// Clears the message selection.
     fn select_no_message(&mut self) {
+        self.view.messages.added.clear();
         self.selection.message = None;
         self.selection.anchor = None;
         self.selection.written = None;
@@ -107,6 +160,7 @@ impl App {
         self.selection.message = Some(message);
         self.selection.written = None;
         self.selection.anchor = None;
+        self.view.messages.added.clear();
         self.view.messages.detail.page = 0;
         self.view.unfolded.insert(message as u32);
     }
@@ -117,6 +171,7 @@ impl App {
         self.selection.message = None;
         self.selection.anchor = None;
         self.selection.written = Some(place);
+        self.view.messages.added.clear();
         self.view.messages.detail.page = 0;
         self.view.tab = Tab::Messages;
     }

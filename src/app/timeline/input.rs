@@ -2,12 +2,13 @@
 
 use super::state::TimelineView;
 use crate::app::config::Config;
+use crate::app::cost::compute::Costs;
 use crate::app::evaluate::losses::{Losses, LosslessBounds};
 use crate::app::messages::cumulative::CumulativeTokens;
 use crate::app::open::document::Document;
 use crate::app::runs::replays::Runs;
 use crate::app::selection::Selection;
-use crate::app::shell::open_session::OpenSession;
+use crate::app::shell::open_session::{FrameRequests, OpenSession};
 use crate::app::view::Tab;
 use crate::engine::Sample;
 
@@ -28,10 +29,14 @@ pub(in crate::app) struct TimelinePanelInput<'a> {
     pub(in crate::app) tried_setting: Option<&'a [Sample]>,
     /// Distances of the agent's references to earlier content; `None` while they are computed.
     pub(in crate::app) bounds: Option<&'a LosslessBounds>,
+    /// Costs of all lanes; `None` while they are computed.
+    pub(in crate::app) costs: Option<&'a Costs>,
     /// References at risk in every lane; `None` while they are computed.
     pub(in crate::app) losses: Option<&'a Losses>,
     /// Whether the runs are of an earlier configuration.
     pub(in crate::app) is_stale: bool,
+    /// Requests for this frame only.
+    pub(in crate::app) once: FrameRequests,
     /// Whether a dialog covers the panels.
     pub(in crate::app) is_covered: bool,
     /// Revision of the results, used as a cache key.
@@ -57,8 +62,10 @@ impl<'a> TimelinePanelInput<'a> {
                 .derived
                 .tried_setting(session.sweep, session.view.tune.hovered),
             bounds: session.derived.reuse_distances().map(|reuse| &reuse.bounds),
+            costs: session.derived.costs(),
             losses: session.derived.losses(),
             is_stale: session.derived.is_stale(),
+            once: session.once,
             is_covered: session.is_covered,
             revision: session.derived.revision(),
             view: session.view.timeline,

@@ -3,4 +3,5 @@
 pub(super) mod input;
 pub(super) mod panel;
 pub mod plot;
+mod range;
 pub mod state;

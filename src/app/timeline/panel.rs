@@ -2,12 +2,14 @@
 
 use super::input::TimelinePanelInput;
 use super::plot::{Axis, LaneLine, ReferenceCurve, TimelineInput, TimelineResponse, timeline};
+use super::range;
 use super::state::{Area, TimelineView};
 use crate::app::command::Commands;
 use crate::app::runs::replays::LaneRun;
 use crate::app::selection::SelectCommand;
 use crate::app::settings_panel::command::SettingsCommand;
 use crate::app::settings_panel::knobs::{self, KnobKey};
+use crate::app::shell::command::ShellCommand;
 use crate::app::shell::open_session::OpenSession;
 use crate::app::theme::{palette, space};
 use crate::app::view::ViewCommand;
@@ -65,6 +67,10 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
             reference_curves: &reference_curves(ui, input),
             heat: input.cumulative.map_or(&[], |cumulative| &cumulative.heat),
             selected: Some(selection.call),
+            range: selection.calls,
+            zooms_to_range: input.once.zooms_to_calls,
+            compared: selection.compared,
+            isolated: input.view.isolated,
             corner: SWITCHES,
             hover_text: &hover,
             takes_keys: !input.is_covered
@@ -75,7 +81,23 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
     if let Some(corner) = response.corner {
         switches(ui, input, corner, commands);
     }
-    send_commands(&response, input, threshold_lane, commands);
+    if let Some((calls, place)) = response.shown_range {
+        range::show(ui, input, calls, place, commands);
+    }
+    select(&response, input, commands);
+    set_thresholds(&response, input, threshold_lane, commands);
+    if let Some(call) = response.copied {
+        let sample = area.outcome.samples.get(call);
+        let tokens = sample.map(|sample| format!(": {} tokens", wording::tokens(sample.tokens)));
+        let title = format!(
+            "Call {}{}",
+            wording::number(call),
+            tokens.unwrap_or_default()
+        );
+        let lines = std::iter::once(title).chain(hover(call));
+        let text = lines.collect::<Vec<_>>().join("\n");
+        commands.push(ShellCommand::Copy("the call", text));
+    }
 }
 
 /// Returns a key that changes whenever the plotted data changes, also between sessions.
@@ -148,16 +170,40 @@ fn line<'a>(
     }
 }
 
-/// Converts interactions with the plot to commands.
-fn send_commands(
+/// Converts clicks, drags and keys of the plot to commands.
+fn select(response: &TimelineResponse, input: &TimelinePanelInput<'_>, commands: &mut Commands) {
+    if response.clears_range {
+        commands.push(SelectCommand::Calls(None));
+    }
+    if let Some(call) = response.clicked_call {
+        commands.push(SelectCommand::Call(call));
+    }
+    if let Some(calls) = response.range {
+        commands.push(SelectCommand::Calls(Some(calls)));
+    }
+    if let Some(call) = response.compared {
+        commands.push(SelectCommand::Compare(Some(call)));
+    }
+    if let Some(kind) = response.kind {
+        let isolated = Some(kind).filter(|_| input.view.isolated != Some(kind));
+        let view = TimelineView {
+            isolated,
+            ..input.view
+        };
+        commands.push(ViewCommand::Timeline(view));
+    }
+    if let Some(flag) = response.flag {
+        commands.push(SelectCommand::RecordedCompaction(flag));
+    }
+}
+
+/// Converts changes of thresholds and marks to commands.
+fn set_thresholds(
     response: &TimelineResponse,
     input: &TimelinePanelInput<'_>,
     threshold_lane: &LaneRun,
     commands: &mut Commands,
 ) {
-    if let Some(call) = response.clicked_call {
-        commands.push(SelectCommand::Call(call));
-    }
     if let Some(call) = response.restart {
         commands.push(SettingsCommand::ToggleRestart(call));
     }

@@ -1,6 +1,7 @@
 //! View settings of the timeline.
 
 use super::plot::Axis;
+use crate::session::Kind;
 
 /// View settings of the timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,6 +10,8 @@ pub struct TimelineView {
     pub axis: Axis,
     /// Series of the area.
     pub area: Area,
+    /// The only kind in the area; `None` for all.
+    pub isolated: Option<Kind>,
 }
 
 impl Default for TimelineView {
@@ -16,6 +19,7 @@ impl Default for TimelineView {
         Self {
             axis: Axis::Calls,
             area: Area::Recorded,
+            isolated: None,
         }
     }
 }

@@ -20,6 +20,8 @@ mod roll;
 pub(crate) mod slide;
 mod status_bar;
 pub(super) mod table;
+mod table_column;
+mod table_copy;
 pub(super) mod text;
 
 pub use bidi::one_line;
@@ -39,6 +41,7 @@ pub use pill::{
 };
 pub use roll::{roll, selectable};
 pub use status_bar::status_bar;
+pub(in crate::app) use table_copy::take_copied_table;
 
 use crate::app::theme::Palette;
 use egui::Color32;

@@ -1,113 +1,21 @@
-//! Tables: columns with heads that can sort, and rows that can be selected.
+//! Tables: columns with heads that can sort, and rows that can be selected. Every table can be copied: the menu of its head
+//! and of its rows copies a row, or the table as CSV or Markdown.
 
 use super::swatch;
+pub(in crate::app) use super::table_column::{Column, number_column, number_width};
+use super::table_copy::{self, Copying, Format, MAX_COPIED};
 use super::text::small;
 use crate::app::theme::{palette, space};
+use crate::app::wording;
 use egui::{
-    Align, Button, Frame, Label, Layout, Margin, Panel, Response, RichText, Sense, TextStyle, Ui,
-    vec2,
+    Align, Context, Frame, Id, Label, LayerId, Layout, Margin, Order, Panel, Rect, Response, Sense,
+    Ui, UiBuilder, pos2, vec2,
 };
 use egui_extras::{Column as Width, TableBuilder, TableRow};
-use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fmt::Debug;
 use std::hash::Hash;
-
-/// A column of a table. `K` identifies it in the cells.
-pub(in crate::app) struct Column<'a, K> {
-    key: K,
-    title: Cow<'a, str>,
-    help: Cow<'a, str>,
-    width: Width,
-    is_right: bool,
-    is_indented: bool,
-    sorting: Sorting,
-    least_width: f32,
-}
-
-/// Whether a column can sort the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sorting {
-    Never,
-    /// The active order is true for descending.
-    Possible(Option<bool>),
-}
-
-impl<'a, K> Column<'a, K> {
-    /// Creates a left-aligned column.
-    pub(in crate::app) fn new(key: K, title: impl Into<Cow<'a, str>>, width: Width) -> Self {
-        Self {
-            key,
-            title: title.into(),
-            help: Cow::Borrowed(""),
-            width,
-            is_right: false,
-            is_indented: true,
-            sorting: Sorting::Never,
-            least_width: 0.0,
-        }
-    }
-
-    /// Aligns the column to the right.
-    pub(in crate::app) fn right(mut self) -> Self {
-        self.is_right = true;
-        self
-    }
-
-    /// Sets the hover text of the head.
-    pub(in crate::app) fn help(mut self, help: impl Into<Cow<'a, str>>) -> Self {
-        self.help = help.into();
-        self
-    }
-
-    /// Removes the space before left-aligned content, which separates it from right-aligned numbers.
-    pub(in crate::app) fn flush(mut self) -> Self {
-        self.is_indented = false;
-        self
-    }
-
-    /// Lets a click on the head sort the table. `sorted` is set if it is sorted by this column: true for descending.
-    pub(in crate::app) fn sortable(mut self, sorted: Option<bool>) -> Self {
-        self.sorting = Sorting::Possible(sorted);
-        self
-    }
-
-    /// Hides the column in tables narrower than this, in points.
-    pub(in crate::app) fn hidden_below(mut self, least: f32) -> Self {
-        self.least_width = least;
-        self
-    }
-
-    /// Shows the head. Returns whether it was clicked to sort.
-    fn show_head(&self, ui: &mut Ui) -> bool {
-        match self.sorting {
-            Sorting::Possible(sorted) => sort_head(ui, &self.title, &self.help, sorted),
-            Sorting::Never if self.title.is_empty() => false,
-            Sorting::Never => {
-                head(ui, &self.title, &self.help);
-                false
-            }
-        }
-    }
-
-    /// Shows a cell of the column.
-    fn cell<R>(&self, row: &mut TableRow<'_, '_>, content: impl FnOnce(&mut Ui) -> R) -> Option<R> {
-        let layout = if self.is_right {
-            Layout::right_to_left(Align::Center)
-        } else {
-            Layout::left_to_right(Align::Center)
-        };
-        let mut result = None;
-        row.col(|ui| {
-            ui.with_layout(layout, |ui| {
-                if !self.is_right && self.is_indented {
-                    ui.add_space(space::S);
-                }
-                result = Some(content(ui));
-            });
-        });
-        result
-    }
-}
+use std::ops::Range;
 
 /// A table of which only visible rows are laid out.
 pub(in crate::app) struct Table<'a, I, K> {
@@ -120,6 +28,7 @@ pub(in crate::app) struct Table<'a, I, K> {
     scrolls: bool,
     revealed: Option<usize>,
     offset: Option<f32>,
+    has_row_menu: bool,
 }
 
 /// The result of showing a table.
@@ -143,6 +52,7 @@ impl<'a, I: Debug + Hash, K: Copy> Table<'a, I, K> {
             scrolls: true,
             revealed: None,
             offset: None,
+            has_row_menu: false,
         }
     }
 
@@ -170,6 +80,12 @@ impl<'a, I: Debug + Hash, K: Copy> Table<'a, I, K> {
         self
     }
 
+    /// Leaves the menus of the rows to the caller, who adds them with [`Row::menu`].
+    pub(in crate::app) fn own_row_menu(mut self) -> Self {
+        self.has_row_menu = true;
+        self
+    }
+
     /// Scrolls a row into view.
     pub(in crate::app) fn reveal(mut self, row: Option<usize>) -> Self {
         self.revealed = row;
@@ -190,6 +106,68 @@ impl<'a, I: Debug + Hash, K: Copy> Table<'a, I, K> {
     ) -> Shown<K> {
         let width = ui.available_width();
         self.columns.retain(|column| width >= column.least_width);
+        let copying = Copying::default();
+        let shown = self.lay_out(ui, &mut show_row, &copying, self.n_rows);
+        if let Some((format, row)) = copying.requested.take() {
+            let rows = row.map_or(0..self.n_rows.min(MAX_COPIED), |row| row..row + 1);
+            let (text, n) = (
+                self.text(ui.ctx(), &mut show_row, format, rows.clone()),
+                rows.len(),
+            );
+            ui.ctx().copy_text(text);
+            let copied = if row.is_none() && n < self.n_rows {
+                let all = wording::grouped(self.n_rows as u64);
+                format!(
+                    "Copied the first {} of {all} rows",
+                    wording::grouped(n as u64)
+                )
+            } else {
+                format!("Copied {}", wording::count(n, "row"))
+            };
+            ui.data_mut(|data| data.insert_temp(Id::unique("copied table"), copied));
+        }
+        shown
+    }
+
+    /// Lays out rows in a layer that is not shown, and returns the texts of their cells in this format.
+    fn text(
+        &mut self,
+        ctx: &Context,
+        show_row: &mut impl FnMut(Row<'_, '_, '_, '_, K>),
+        format: Format,
+        rows: Range<usize>,
+    ) -> String {
+        const WIDTH: f32 = 4_000.0;
+        let collected = Copying {
+            collected: Some(RefCell::default()),
+            first: rows.start,
+            ..Copying::default()
+        };
+        let height = (rows.len() + 2) as f32 * (self.row_height + 8.0) + space::ROW;
+        // Away from the pointer.
+        let place = Rect::from_min_size(pos2(-2.0 * WIDTH, 0.0), vec2(WIDTH, height));
+        let layer = LayerId::new(Order::Background, Id::unique("copied table"));
+        let builder = UiBuilder::new().layer_id(layer).max_rect(place);
+        let mut ui = Ui::new(ctx.clone(), Id::unique(("copied table", &self.id)), builder);
+        self.scrolls = false;
+        (self.revealed, self.offset) = (None, None);
+        self.lay_out(&mut ui, show_row, &collected, rows.len());
+        ctx.graphics_mut(|all| *all.entry(layer) = egui::layers::PaintList::default());
+        let head = self
+            .columns
+            .iter()
+            .map(|column| column.title.clone().into_owned());
+        let rows = collected.collected.map(RefCell::into_inner);
+        format.text(&head.collect::<Vec<_>>(), &rows.unwrap_or_default())
+    }
+
+    fn lay_out(
+        &self,
+        ui: &mut Ui,
+        show_row: &mut impl FnMut(Row<'_, '_, '_, '_, K>),
+        copying: &Copying,
+        n_rows: usize,
+    ) -> Shown<K> {
         let (columns, margins) = (&self.columns, self.margins);
         let mut table = TableBuilder::new(ui)
             .id_salt((&self.id, columns.len()))
@@ -215,18 +193,21 @@ impl<'a, I: Debug + Hash, K: Copy> Table<'a, I, K> {
         let table = table.header(space::ROW, |mut row| {
             with_margins(&mut row, margins, |row| {
                 for column in columns {
-                    if column.cell(row, |ui| column.show_head(ui)) == Some(true) {
+                    if column.cell(row, |ui| column.show_head(ui, copying)) == Some(true) {
                         sorted_by = Some(column.key);
                     }
                 }
             });
+            row.response().context_menu(|ui| copying.menu(ui, None));
         });
         let shown = table.body(|body| {
-            body.rows(self.row_height, self.n_rows, |row| {
+            body.rows(self.row_height, n_rows, |row| {
                 show_row(Row {
                     inner: row,
                     columns,
                     margins,
+                    copying,
+                    has_menu: self.has_row_menu,
                 });
             });
         });
@@ -256,12 +237,14 @@ pub(in crate::app) struct Row<'r, 't, 'a, 'b, K> {
     inner: TableRow<'a, 'b>,
     columns: &'r [Column<'t, K>],
     margins: [f32; 2],
+    copying: &'r Copying,
+    has_menu: bool,
 }
 
 impl<K: Copy> Row<'_, '_, '_, '_, K> {
     /// Returns the index of the row.
     pub(in crate::app) fn index(&self) -> usize {
-        self.inner.index()
+        self.copying.first + self.inner.index()
     }
 
     /// Marks the row as selected or not.
@@ -269,13 +252,34 @@ impl<K: Copy> Row<'_, '_, '_, '_, K> {
         self.inner.set_selected(is_selected);
     }
 
-    /// Shows the cell of each column.
+    /// Shows the cell of each column, and adds the menu of the row.
     pub(in crate::app) fn cells(&mut self, mut content: impl FnMut(&mut Ui, K)) {
-        let columns = self.columns;
+        let (columns, collected) = (self.columns, &self.copying.collected);
+        let mut texts = Vec::new();
         with_margins(&mut self.inner, self.margins, |row| {
             for column in columns {
-                column.cell(row, |ui| content(ui, column.key));
+                column.cell(row, |ui| {
+                    let before = collected.as_ref().map(|_| table_copy::n_shapes(ui));
+                    content(ui, column.key);
+                    texts.extend(
+                        before.map(|n| table_copy::texts_after(ui.ctx(), ui.layer_id(), n)),
+                    );
+                });
             }
+        });
+        if let Some(collected) = collected {
+            collected.borrow_mut().push(texts);
+        } else if !self.has_menu {
+            self.menu(|_| {});
+        }
+    }
+
+    /// Adds a menu to the row: `items`, and those that copy the row and the table.
+    pub(in crate::app) fn menu(&self, items: impl FnOnce(&mut Ui)) {
+        let (index, copying) = (self.index(), self.copying);
+        self.response().context_menu(|ui| {
+            items(ui);
+            copying.menu(ui, Some(index));
         });
     }
 
@@ -285,39 +289,10 @@ impl<K: Copy> Row<'_, '_, '_, '_, K> {
     }
 }
 
-/// Returns a column for message or call numbers up to `largest`.
-pub(in crate::app) fn number_column(largest: usize) -> Width {
-    Width::exact(number_width(largest))
-}
-
-/// Returns the width of such a column, in points.
-pub(in crate::app) fn number_width(largest: usize) -> f32 {
-    // Five digits fit; each further digit adds its width.
-    let more = largest.max(1).ilog10().saturating_sub(4);
-    48.0 + 8.0 * more as f32
-}
-
 /// Shows a lane's color and name in a cell; `None` for the recorded lane.
 pub(in crate::app) fn lane_cell(ui: &mut Ui, lane: Option<usize>, name: &str) {
     swatch(ui, palette(ui).lane_or_recorded(lane));
     ui.add(Label::new(name).truncate());
-}
-
-/// Shows the head of a column that cannot be sorted. `help` is its hover text and may be empty.
-fn head(ui: &mut Ui, title: &str, help: &str) {
-    fit_row(ui);
-    let button = Button::new(small(ui, title)).frame(false);
-    let response = ui.add(button.sense(Sense::hover()));
-    if !help.is_empty() {
-        response.on_hover_text(help);
-    }
-}
-
-/// Shrinks a head to its row, including its focus ring.
-fn fit_row(ui: &mut Ui) {
-    let spacing = ui.spacing_mut();
-    spacing.button_padding = vec2(0.0, 0.0);
-    spacing.interact_size.y = space::ROW - 6.0;
 }
 
 /// Height in points below which the notes are hidden in favor of rows.
@@ -339,32 +314,4 @@ pub(in crate::app) fn notes_below(ui: &mut Ui, id: &'static str, text: &[String]
                 ui.label(small(ui, text));
             }
         });
-}
-
-/// Shows the head of a sortable column. `sorted` is set for the active sort key and is true for descending order.
-/// Returns whether the head was clicked.
-fn sort_head(ui: &mut Ui, title: &str, help: &str, sorted: Option<bool>) -> bool {
-    let arrow = match sorted {
-        Some(true) => " ⏷",
-        Some(false) => " ⏶",
-        None => "",
-    };
-    let color = if sorted.is_some() {
-        palette(ui).text
-    } else {
-        palette(ui).weak
-    };
-    let text = RichText::new(format!("{title}{arrow}"))
-        .text_style(TextStyle::Small)
-        .color(color);
-    fit_row(ui);
-    let name = format!("Sort by {}", if title == "#" { "number" } else { title });
-    let hint = if help.is_empty() {
-        name.clone()
-    } else {
-        format!("{help}. Click to sort.")
-    };
-    let response = ui.add(Button::new(text).frame(false));
-    let response = response.on_hover_text(hint).accessible_name(name);
-    response.clicked()
 }

@@ -5,11 +5,12 @@
 mod number;
 
 pub use number::{
-    bytes, count, duration, grouped, minute, number, of_usable, of_window, percent, quantity, rate,
-    short, shown_difference, tokens, usd, with_grouped,
+    bytes, count, difference, duration, grouped, minute, number, of_usable, of_window, percent,
+    quantity, rate, short, shown_difference, signed, tokens, usd, with_grouped,
 };
 
 use crate::analysis::insight::{Certainty, Level};
+use crate::app::selection::CallRange;
 use crate::engine::{Hook, Knob, MessageStatus, WindowSource};
 use crate::session::{Kind, WrittenKind};
 use crate::tokens::{Basis, TokenLedger};
@@ -212,6 +213,16 @@ pub fn place(call: usize, n_calls: usize) -> String {
         format!("at call {}", number(call))
     } else {
         format!("at the end (call {})", grouped(n_calls as u64))
+    }
+}
+
+/// Returns a range of calls: `call 20`, `calls 20–34`.
+pub fn calls(calls: CallRange) -> String {
+    let (first, last) = (number(calls.first), number(calls.last));
+    if first == last {
+        format!("call {first}")
+    } else {
+        format!("calls {first}–{last}")
     }
 }
 

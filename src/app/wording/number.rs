@@ -1,6 +1,7 @@
 //! Display text of numbers: tokens, shares, money, sizes and times.
 
 use crate::units::{self, Bytes, Rate, Share, Tokens, Usd};
+use std::cmp::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Thousands separator; no line break.
@@ -27,6 +28,20 @@ pub fn tokens(n: Tokens) -> String {
 /// Formats tokens as short as possible: `310`, `12.8k`, `126k`, `2.16M`.
 pub fn short(n: Tokens) -> String {
     n.short()
+}
+
+/// Formats a difference with its sign: `+82k`, `−1.2M`, `±0`.
+pub fn difference(more: Tokens, less: Tokens) -> String {
+    signed(more.0.cmp(&less.0), &short(Tokens(more.0.abs_diff(less.0))))
+}
+
+/// Returns an amount with the sign of a comparison.
+pub fn signed(order: Ordering, amount: &str) -> String {
+    match order {
+        Ordering::Greater => format!("+{amount}"),
+        Ordering::Less => format!("\u{2212}{amount}"),
+        Ordering::Equal => "±0".to_owned(),
+    }
 }
 
 /// Three digits of precision.

@@ -252,6 +252,11 @@ impl Entry {
         }
     }
 
+    /// Returns whether another context has this entry unchanged.
+    pub fn is_unchanged_in(&self, later: &Self) -> bool {
+        prefix::is_same(self, later)
+    }
+
     /// Returns whether it is a written message with this text. A predicted text never matches.
     pub(super) fn says(&self, text: &str) -> bool {
         match &self.body {

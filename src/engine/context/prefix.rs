@@ -5,7 +5,7 @@
 //! only if the call receives another context than the one before (a view, or the store behind one).
 
 use super::working::Working;
-use super::{Entry, EntryBody};
+use super::{Context, Entry, EntryBody};
 use crate::units::Tokens;
 
 /// The prompt of the last call.
@@ -60,7 +60,10 @@ impl<'a> Prefix<'a> {
         };
         let n_same = match old {
             None => working.first_changed.min(self.n_entries),
-            Some(old) => n_same(old.unchanged().iter().take(self.n_entries), working),
+            Some(old) => {
+                let before = old.unchanged().iter().take(self.n_entries);
+                n_same(before, &working.context.entries)
+            }
         };
         let unchanged = match old {
             None if n_same == self.n_entries => self.tokens,
@@ -80,15 +83,26 @@ impl<'a> Prefix<'a> {
     }
 }
 
-fn n_same<'a>(before: impl Iterator<Item = &'a Entry>, working: &Working<'_>) -> usize {
-    let both = before.zip(&working.context.entries);
+impl Context {
+    /// Returns the number of entries at the beginning that a later context repeats unchanged, and their true tokens with
+    /// the overhead that both have: the maximum that a provider's cache can read.
+    pub fn common_prefix(&self, later: &Self) -> (usize, Tokens) {
+        let n_same = n_same(self.entries.iter(), &later.entries);
+        let entries = self.entries[..n_same].iter();
+        let tokens: Tokens = entries.map(|entry| Tokens::from(entry.tokens)).sum();
+        (n_same, self.overhead.min(later.overhead) + tokens)
+    }
+}
+
+fn n_same<'a>(before: impl Iterator<Item = &'a Entry>, now: &[Entry]) -> usize {
+    let both = before.zip(now);
     both.take_while(|(was, is)| is_same(was, is)).count()
 }
 
 /// Returns whether an entry is unchanged. A message of the session with the same weight counts as unchanged. Written
 /// messages are compared by text: two views may give one id to different texts. Stand-ins are all alike, so their ids
 /// must be equal too.
-fn is_same(was: &Entry, is: &Entry) -> bool {
+pub(super) fn is_same(was: &Entry, is: &Entry) -> bool {
     match (&was.body, &is.body) {
         (EntryBody::Written(old), EntryBody::Written(new)) => {
             is.says(&old.text) || was.id == is.id && old.text == new.text

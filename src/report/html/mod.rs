@@ -26,6 +26,7 @@ pub fn html(report: &Report) -> String {
     figures(&mut out, report);
     findings(&mut out, report);
     survival::survival(&mut out, report);
+    message_notes(&mut out, report);
     for lane in &report.lanes {
         lane::section(&mut out, lane);
     }
@@ -171,6 +172,23 @@ fn findings(out: &mut String, report: &Report) {
     for (lane, finding) in all {
         let name = format!("<span class=\"lane\">{}</span>", lane_name(lane));
         found(out, &name, finding);
+    }
+    out.push_str("</ul></section>\n");
+}
+
+fn message_notes(out: &mut String, report: &Report) {
+    if report.message_notes.is_empty() {
+        return;
+    }
+    out.push_str("<section class=\"one\"><h2>Notes on messages</h2>\n<ul class=\"findings\">\n");
+    for (item, note) in &report.message_notes {
+        let _ = writeln!(
+            out,
+            "<li><span class=\"weak\">message {}</span><p>{} <span class=\"weak\">{}</span></p></li>",
+            number(item.message),
+            escaped(&note.to_string()),
+            escaped(&item.name.to_string())
+        );
     }
     out.push_str("</ul></section>\n");
 }

@@ -46,6 +46,7 @@ pub fn markdown(report: &Report) -> String {
     figures(&mut out, report);
     findings(&mut out, report);
     survival::survival(&mut out, report);
+    message_notes(&mut out, report);
     for lane in &report.lanes {
         section(&mut out, lane);
     }
@@ -111,6 +112,19 @@ fn findings(out: &mut String, report: &Report) {
             number(finding.call),
             prose(&finding.text.to_string())
         );
+    }
+    out.push('\n');
+}
+
+fn message_notes(out: &mut String, report: &Report) {
+    if report.message_notes.is_empty() {
+        return;
+    }
+    out.push_str("## Notes on messages\n\n");
+    for (item, note) in &report.message_notes {
+        let name = code(&item.name.to_string());
+        let note = prose(&note.to_string());
+        let _ = writeln!(out, "- Message {} ({name}): {note}", number(item.message));
     }
     out.push('\n');
 }

@@ -4,8 +4,9 @@ use super::axis::CallAxis;
 use super::input::TimelineInput;
 use super::state::{VisiblePart, WholeSession};
 use super::view::View;
+use crate::app::selection::CallRange;
 use crate::app::theme::Palette;
-use egui::{Pos2, Rect, pos2};
+use egui::{Pos2, Rect, Response, pos2};
 use egui_plot::{PlotBounds, PlotTransform};
 use std::sync::Arc;
 
@@ -93,6 +94,8 @@ pub(super) struct Chart<'a> {
     pub(super) last: usize,
     /// The call under the pointer.
     pub(super) hovered: Option<usize>,
+    /// The selected calls, or those of the drag.
+    pub(super) range: Option<CallRange>,
     /// The part of the plot in the zoom box that is being dragged.
     pub(super) zoom_box: Option<Rect>,
 }
@@ -122,6 +125,12 @@ impl Chart<'_> {
     /// Returns the call at a screen position.
     pub(super) fn call_at(&self, at: Pos2) -> usize {
         self.axis.nearest(self.transform.value_from_position(at).x)
+    }
+
+    /// Returns the call of a click into the plot or the flags above it.
+    pub(super) fn clicked_call(&self, plot: &Response) -> Option<usize> {
+        let at = plot.interact_pointer_pos().filter(|_| plot.clicked())?;
+        Some(self.call_at(at))
     }
 
     /// Returns whether a call is in view.

@@ -1,7 +1,7 @@
 //! Vertical marks at calls: recorded compactions, restarts and provider errors.
 
 use super::chart::Chart;
-use egui::{Rect, Shape, Stroke, TextStyle, Ui, pos2, vec2};
+use egui::{CursorIcon, Rect, Role, Sense, Shape, Stroke, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
 /// Minimum distance of flags; closer ones are omitted.
 const MIN_GAP: f32 = 3.0;
@@ -10,16 +10,28 @@ const MIN_LINE_GAP: f32 = 28.0;
 /// Length of the line of a flag in a dense group.
 const STUB: f32 = 4.0;
 
-/// Returns the positions of the visible flags, thinned out, and whether each is close to the one before.
-fn positions(chart: &Chart<'_>, ui: &Ui) -> Vec<(f32, bool)> {
-    let mut out: Vec<(f32, bool)> = Vec::new();
+/// A visible flag.
+struct Flag {
+    /// Index of its compaction.
+    index: usize,
+    x: f32,
+    /// The flag before is close.
+    is_close: bool,
+}
+
+/// Returns the visible flags, thinned out.
+fn flags(chart: &Chart<'_>, ui: &Ui) -> Vec<Flag> {
+    let mut out = Vec::new();
     let mut last = f32::NEG_INFINITY;
-    let calls = chart.input.recorded_compactions.iter();
-    for (call, _) in calls.filter(|(call, _)| chart.shows(*call)) {
+    let calls = chart.input.recorded_compactions.iter().enumerate();
+    for (index, (call, _)) in calls.filter(|(_, (call, _))| chart.shows(*call)) {
         let x = chart.x(*call);
         if x >= last + MIN_GAP {
-            let pixel = ui.painter().round_to_pixel_center(x);
-            out.push((pixel, x < last + MIN_LINE_GAP));
+            out.push(Flag {
+                index,
+                x: ui.painter().round_to_pixel_center(x),
+                is_close: x < last + MIN_LINE_GAP,
+            });
             last = x;
         }
     }
@@ -31,7 +43,7 @@ fn positions(chart: &Chart<'_>, ui: &Ui) -> Vec<(f32, bool)> {
 pub(super) fn draw_lines(chart: &Chart<'_>, ui: &Ui, shapes: &mut Vec<Shape>) {
     let plot = chart.areas.plot;
     let stroke = Stroke::new(1.0, chart.palette.weak);
-    for (x, is_close) in positions(chart, ui) {
+    for Flag { x, is_close, .. } in flags(chart, ui) {
         let bottom = if is_close {
             plot.top() + STUB
         } else {
@@ -42,13 +54,29 @@ pub(super) fn draw_lines(chart: &Chart<'_>, ui: &Ui, shapes: &mut Vec<Shape>) {
     }
 }
 
-/// Shows the flags of recorded compactions above the plot, and as many labels as fit.
-pub(super) fn show(ui: &Ui, chart: &Chart<'_>) {
+/// Shows the flags of recorded compactions above the plot, and as many labels as fit. Returns the index of the compaction
+/// whose flag was clicked.
+pub(super) fn show(ui: &Ui, chart: &Chart<'_>) -> Option<usize> {
     let (painter, palette, row) = (ui.painter(), chart.palette, chart.areas.flags);
-    for (x, _) in positions(chart, ui) {
+    let mut clicked = None;
+    for Flag { index, x, .. } in flags(chart, ui) {
+        let (call, label) = &chart.input.recorded_compactions[index];
+        let place = Rect::from_center_size(pos2(x, row.center().y), vec2(12.0, row.height()));
+        let id = ui.scope_id().with(("flag", index));
+        let flag = ui.interact(place, id, Sense::CLICK);
+        let name = format!("{label}, call {}", call + 1);
+        flag.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), &name));
+        clicked = flag.clicked().then_some(index).or(clicked);
+        let color = if flag.hovered() {
+            palette.accent
+        } else {
+            palette.text
+        };
+        flag.on_hover_cursor(CursorIcon::PointingHand)
+            .on_hover_text(format!("{name}: show the compaction and its summary"));
         let tip = pos2(x, row.center().y + 4.0);
         let corners = vec![tip, tip + vec2(-4.5, -8.0), tip + vec2(4.5, -8.0)];
-        painter.add(Shape::convex_polygon(corners, palette.text, Stroke::NONE));
+        painter.add(Shape::convex_polygon(corners, color, Stroke::NONE));
     }
     let font = TextStyle::Small.resolve(ui.style());
     let flags = chart.input.recorded_compactions.iter();
@@ -70,6 +98,7 @@ pub(super) fn show(ui: &Ui, chart: &Chart<'_>) {
             painter.galley(at, label, palette.weak);
         }
     }
+    clicked
 }
 
 /// Returns the left edges of the labels of flags with these positions and widths, between two bounds. A label is right of

@@ -1,7 +1,9 @@
 //! Input and output of the timeline, as plain values.
 
 use crate::app::messages::cumulative::Heat;
+use crate::app::selection::CallRange;
 use crate::engine::{Budget, ProviderError, Sample};
+use crate::session::Kind;
 use crate::units::{Share, Tokens};
 use egui::{Color32, Rect};
 
@@ -40,6 +42,14 @@ pub struct TimelineInput<'a> {
     pub heat: &'a [Heat],
     /// The selected call.
     pub selected: Option<usize>,
+    /// The selected range of calls.
+    pub range: Option<CallRange>,
+    /// Zoom to the selected range in this frame.
+    pub zooms_to_range: bool,
+    /// The call that is compared with the selected one.
+    pub compared: Option<usize>,
+    /// The only kind in the stacked area; `None` for all.
+    pub isolated: Option<Kind>,
     /// Width of the right end of the legend row that is reserved for the caller's controls.
     pub corner: f32,
     /// Lines of the hover card below its first one; a long line ends in an ellipsis.
@@ -108,6 +118,20 @@ pub struct TimelineResponse {
     pub hovered: Option<usize>,
     /// The call selected by pointer or key.
     pub clicked_call: Option<usize>,
+    /// The range selected by pointer or key.
+    pub range: Option<CallRange>,
+    /// A click outside the selected range: it ends.
+    pub clears_range: bool,
+    /// The range that is shown and the part of the plot that shows it; the whole plot if the range is out of view.
+    pub shown_range: Option<(CallRange, Rect)>,
+    /// The call that was chosen for a comparison with the selected one.
+    pub compared: Option<usize>,
+    /// The kind whose entry of the legend was clicked.
+    pub kind: Option<Kind>,
+    /// Index of the recorded compaction whose flag was clicked.
+    pub flag: Option<usize>,
+    /// The call whose text is to be copied.
+    pub copied: Option<usize>,
     /// New trigger.
     pub trigger: Option<Share>,
     /// New output reserve, from a drag of the usable window.

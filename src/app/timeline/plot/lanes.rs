@@ -224,6 +224,12 @@ pub(super) fn paint_cursors(ui: &Ui, chart: &Chart<'_>) {
     let faint = palette.text.gamma_multiply(0.4);
     let hovered = chart.hovered.map(|call| (call, faint));
     let selected = chart.input.selected.map(|call| (call, palette.accent));
+    if let Some(call) = chart.input.compared.filter(|call| chart.shows(*call)) {
+        let x = painter.round_to_pixel_center(chart.x(call));
+        let ends = [*span.start(), *span.end()].map(|y| pos2(x, y));
+        let stroke = Stroke::new(1.0, palette.accent);
+        painter.extend(Shape::dashed_line(&ends, stroke, 3.0, 3.0));
+    }
     for (call, color) in hovered.into_iter().chain(selected) {
         if !chart.shows(call) {
             continue;

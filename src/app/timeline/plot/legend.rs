@@ -1,10 +1,14 @@
-//! The timeline's legend: kinds that occur, reported usage, and the focused lane's own count.
+//! The timeline's legend: kinds that occur, reported usage, and the focused lane's own count. A click on a kind shows only
+//! this kind in the stacked area, and a second click shows all.
 
 use super::chart::Chart;
 use super::lanes::COUNT_DASH;
 use crate::app::wording;
 use crate::session::Kind;
-use egui::{Align2, Color32, Rect, Sense, Shape, Stroke, TextStyle, Ui, pos2, vec2};
+use egui::{
+    Align2, Color32, CursorIcon, Rect, Response, Role, Sense, Shape, Stroke, TextStyle, Ui,
+    WidgetInfo, pos2, vec2,
+};
 
 /// Maximum extension of the legend to the left of the plot.
 const LEFT_OVERHANG: f32 = 48.0;
@@ -41,8 +45,8 @@ impl Entry {
     }
 }
 
-/// Shows the entries that fit, and the number of hidden ones.
-pub(super) fn show(ui: &Ui, chart: &Chart<'_>) {
+/// Shows the entries that fit, and the number of hidden ones. Returns the kind that was clicked.
+pub(super) fn show(ui: &Ui, chart: &Chart<'_>) -> Option<Kind> {
     let row = chart.areas.legend;
     let entries = entries(chart);
     let widths: Vec<f32> = entries
@@ -63,18 +67,20 @@ pub(super) fn show(ui: &Ui, chart: &Chart<'_>) {
     let rest = if n_shown < entries.len() { more } else { 0.0 };
     let spare = available - needed(n_shown) - rest;
     let gap = (GAP[0] + spare / n_shown.max(1) as f32).clamp(GAP[0], GAP[1]);
-    let mut x = left;
+    let (mut x, mut clicked) = (left, None);
     for (entry, width) in entries.iter().zip(&widths).take(n_shown) {
         let place = Rect::from_x_y_ranges(x..=x + width, row.y_range());
-        show_entry(ui, chart, *entry, place);
+        clicked = show_entry(ui, chart, *entry, place).or(clicked);
         x += width + gap;
     }
     if n_shown < entries.len() {
         let names: Vec<&str> = entries[n_shown..].iter().map(|it| it.name(chart)).collect();
         let place = Rect::from_x_y_ranges(x..=x + more, row.y_range());
-        text(ui, chart, place, &format!("+{}", names.len()));
-        hover(ui, place, "more", &names.join(", "));
+        text(ui, place, &format!("+{}", names.len()), chart.palette.weak);
+        let more = ui.interact(place, ui.scope_id().with("more"), Sense::hover());
+        more.on_hover_text(names.join(", "));
     }
+    clicked
 }
 
 fn entries(chart: &Chart<'_>) -> Vec<Entry> {
@@ -87,15 +93,21 @@ fn entries(chart: &Chart<'_>) -> Vec<Entry> {
         .collect()
 }
 
-fn show_entry(ui: &Ui, chart: &Chart<'_>, entry: Entry, place: Rect) {
+/// Shows an entry. Returns its kind if it was clicked.
+fn show_entry(ui: &Ui, chart: &Chart<'_>, entry: Entry, place: Rect) -> Option<Kind> {
     let (x, middle) = (place.left(), place.center().y);
+    let (mut clicked, mut strength) = (None, 1.0);
     match entry {
         Entry::Kind(kind) => {
+            let is_shown = chart.input.isolated.is_none_or(|only| only == kind);
+            let button = button(ui, chart, (kind, entry.name(chart)), place);
+            strength = if is_shown { 1.0 } else { 0.4 };
+            clicked = button.clicked().then_some(kind);
             let swatch = Rect::from_center_size(pos2(x + 4.5, middle), vec2(9.0, 9.0));
-            ui.painter()
-                .rect_filled(swatch, 2.0, chart.palette.kind(kind));
-            if entry.name(chart) != wording::kind(kind) {
-                hover(ui, place, "not recorded", wording::NOT_RECORDED_HELP);
+            let color = chart.palette.kind(kind).gamma_multiply(strength);
+            ui.painter().rect_filled(swatch, 2.0, color);
+            if button.hovered() {
+                strength = 2.0;
             }
         }
         Entry::Reported => {
@@ -111,19 +123,39 @@ fn show_entry(ui: &Ui, chart: &Chart<'_>, entry: Entry, place: Rect) {
         }
     }
     let place = place.with_min_x(x + entry.mark_width());
-    text(ui, chart, place, entry.name(chart));
+    let color = match strength {
+        2.0 => chart.palette.text,
+        strength => chart.palette.weak.gamma_multiply(strength),
+    };
+    text(ui, place, entry.name(chart), color);
+    clicked
 }
 
-fn text(ui: &Ui, chart: &Chart<'_>, place: Rect, text: &str) {
+fn text(ui: &Ui, place: Rect, text: &str, color: Color32) {
     let font = TextStyle::Small.resolve(ui.style());
-    let color = chart.palette.weak;
     ui.painter()
         .text(place.left_center(), Align2::LEFT_CENTER, text, font, color);
 }
 
-fn hover(ui: &Ui, place: Rect, name: &str, help: &str) {
-    let entry = ui.interact(place, ui.scope_id().with(name), Sense::hover());
-    entry.on_hover_text(help);
+/// Adds the button of a kind.
+fn button(ui: &Ui, chart: &Chart<'_>, (kind, name): (Kind, &str), place: Rect) -> Response {
+    let id = ui.scope_id().with(("legend", kind.index()));
+    let button = ui.interact(place, id, Sense::CLICK);
+    let is_only = chart.input.isolated == Some(kind);
+    button.widget_info(|| {
+        let label = format!("Show only: {name}");
+        WidgetInfo::selected(Role::Button, ui.is_enabled(), is_only, label)
+    });
+    let mut help = if is_only {
+        "Show all kinds".to_owned()
+    } else {
+        format!("Show only the kind “{}”", wording::kind(kind))
+    };
+    if name != wording::kind(kind) {
+        help = format!("{}\n{help}", wording::NOT_RECORDED_HELP);
+    }
+    let button = button.on_hover_cursor(CursorIcon::PointingHand);
+    button.on_hover_text(help)
 }
 
 fn width(ui: &Ui, text: &str) -> f32 {

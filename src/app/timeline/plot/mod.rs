@@ -14,6 +14,7 @@ mod lanes;
 mod layers;
 mod legend;
 mod overview;
+mod range;
 mod reduce;
 mod resent;
 mod stack;
@@ -31,7 +32,7 @@ use chart::{Areas, Chart};
 use egui::{Align2, Id, Response, Role, Sense, TextStyle, Ui, WidgetInfo, vec2};
 use reduce::Columns;
 use state::TimelineState;
-use view::View;
+use view::{KeyInput, View};
 
 /// Shows the timeline in the remaining space.
 pub fn timeline(ui: &mut Ui, input: &TimelineInput<'_>) -> TimelineResponse {
@@ -54,28 +55,46 @@ pub fn timeline(ui: &mut Ui, input: &TimelineInput<'_>) -> TimelineResponse {
     let mut state: TimelineState = ui.data_mut(|data| data.get_temp(id)).unwrap_or_default();
     let areas = Areas::new(outer, input);
     let plot = ui.interact(areas.plot, id.with("plot"), Sense::click_and_drag());
-    let (chart, key_call) = chart(ui, id, input, areas, &plot, &mut state);
+    let (mut chart, keys) = chart(ui, id, input, areas, &plot, &mut state);
     let mut out = TimelineResponse {
         hovered: chart.hovered,
-        clicked_call: key_call,
+        clicked_call: keys.call,
+        range: keys.range,
         corner: Some(areas.corner),
         ..TimelineResponse::default()
     };
-    if plot.clicked() {
+    if let Some(call) = chart.clicked_call(&plot) {
         plot.request_focus();
-        let at = plot.interact_pointer_pos();
-        out.clicked_call = at.map(|at| chart.call_at(at)).or(out.clicked_call);
+        if ui.input(|input| input.modifiers.command) {
+            out.compared = Some(call);
+        } else {
+            out.clicked_call = Some(call);
+            out.clears_range = input.range.is_some_and(|range| !range.contains(call));
+        }
     }
+    let dragged = range::interact(ui, &plot, &chart, &mut state.range_from, &mut out);
+    chart.range = dragged.or(input.range);
+    out.shown_range = chart.range.map(|shown| {
+        let part = range::area(&chart, shown).unwrap_or(areas.plot);
+        (shown, part.intersect(areas.plot))
+    });
     layers::show(ui, &chart);
-    legend::show(ui, &chart);
-    flags::show(ui, &chart);
+    out.kind = legend::show(ui, &chart);
+    out.flag = flags::show(ui, &chart);
     overview::paint(ui, &chart);
     out.clicked_call = resent::show(ui, id, &chart).or(out.clicked_call);
     thresholds::show(ui, id, &chart, &mut state, &mut out);
     if menu(&plot, &chart, &mut state.menu, &mut out) {
         out.hovered = None;
     }
-    if let Some(call) = out.hovered.filter(|_| state.held_top.is_none()) {
+    // A drag leaves the pointer at an end of its range, where the card would cover the chip of the range.
+    let is_end = |call: &usize| {
+        chart
+            .range
+            .is_some_and(|range| [range.first, range.last].contains(call))
+    };
+    let carded = out.hovered.filter(|call| !is_end(call));
+    if let Some(call) = carded.filter(|_| state.held_top.is_none()) {
         card::show(ui, id, &chart, call);
     }
     describe(ui, &plot, &chart, out.clicked_call);
@@ -83,8 +102,7 @@ pub fn timeline(ui: &mut Ui, input: &TimelineInput<'_>) -> TimelineResponse {
     out
 }
 
-/// Applies the input to the view and reduces the samples. Returns the chart of this frame, and the call that a key
-/// selected.
+/// Applies the input to the view and reduces the samples. Returns the chart of this frame, and what keys selected.
 fn chart<'a>(
     ui: &Ui,
     id: Id,
@@ -92,14 +110,14 @@ fn chart<'a>(
     areas: Areas,
     plot: &Response,
     state: &mut TimelineState,
-) -> (Chart<'a>, Option<usize>) {
+) -> (Chart<'a>, KeyInput) {
     let axis = CallAxis::new(input);
     let data = state::fingerprint(input);
     let width = areas.plot.width() * ui.ctx().pixels_per_point();
     let count = width.round().max(1.0) as usize;
     let session = state.session(input, data, count);
     let top = state.held_top.unwrap_or_else(|| session.top());
-    let (view, key_call) = navigate(ui, id, (input, areas, axis), plot, top, state);
+    let (view, keys) = navigate(ui, id, (input, areas, axis), plot, top, state);
     let transform = chart::transform(areas.plot, view, top);
     let columns = Columns {
         from: view.from,
@@ -118,17 +136,18 @@ fn chart<'a>(
         transform,
         last: axis.nearest(view.to),
         hovered: None,
+        range: None,
         zoom_box: view::zoom_box(plot, state.zoom_from),
     };
     let pointer = plot.hover_pos().filter(|at| {
-        let is_dragged = state.zoom_from.is_some();
+        let is_dragged = state.zoom_from.is_some() || state.range_from.is_some();
         areas.plot.contains(*at) && ui.rect_contains_pointer(areas.plot) && !is_dragged
     });
     chart.hovered = pointer.map(|at| chart.call_at(at));
-    (chart, key_call)
+    (chart, keys)
 }
 
-/// Returns the view after pointer and keys, and the call that a key selected.
+/// Returns the view after pointer and keys, and what keys selected.
 fn navigate(
     ui: &Ui,
     id: Id,
@@ -136,7 +155,7 @@ fn navigate(
     plot: &Response,
     top: f64,
     state: &mut TimelineState,
-) -> (View, Option<usize>) {
+) -> (View, KeyInput) {
     let end = axis.end();
     let view = state.view.unwrap_or(View::whole(end)).within(end, top);
     let transform = chart::transform(areas.plot, view, top);
@@ -150,16 +169,19 @@ fn navigate(
         input.takes_keys,
         axis,
         view,
-        (input.selected, last),
+        (input.selected, input.range, last),
     );
     view = keys.view.unwrap_or(view);
+    if let Some(range) = input.range.filter(|_| input.zooms_to_range) {
+        view = view.of_calls(range, axis);
+    }
     if input.selected != state.selected {
         state.selected = input.selected;
         let selected = input.selected.map(|call| axis.x(call));
         view = selected.map_or(view, |x| view.including(x, end));
     }
     state.set_view(view, end);
-    (view, keys.call)
+    (view, keys)
 }
 
 /// Shows the context menu of a call. Returns whether it is open.
@@ -172,6 +194,16 @@ fn menu(plot: &Response, chart: &Chart<'_>, call: &mut usize, out: &mut Timeline
     let shown = plot.context_menu(|ui| {
         if ui.button(format!("Look at call {number}")).clicked() {
             out.clicked_call = Some(call);
+        }
+        if ui
+            .button(format!("Compare call {number} with the selected call"))
+            .on_hover_text("Shows the difference of their contexts (Ctrl+click)")
+            .clicked()
+        {
+            out.compared = Some(call);
+        }
+        if ui.button(format!("Copy call {number}")).clicked() {
+            out.copied = Some(call);
         }
         let name = if is_marked {
             format!("Remove the restart mark before call {number}")

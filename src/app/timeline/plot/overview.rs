@@ -119,6 +119,11 @@ pub(super) fn paint(ui: &Ui, chart: &Chart<'_>) {
         painter.add(mesh);
     }
     marks(&painter, chart, strip, &place);
+    if let Some(range) = chart.range {
+        let x = place(chart.axis.x(range.first))..=place(chart.axis.x(range.last));
+        let part = Rect::from_x_y_ranges(x, strip.y_range()).expand2(vec2(1.0, 0.0));
+        painter.rect_filled(part, 0.0, palette.accent.gamma_multiply(0.3));
+    }
     if let Some(call) = chart.input.selected {
         let x = painter.round_to_pixel_center(place(chart.axis.x(call)));
         painter.vline(x, strip.y_range(), Stroke::new(1.0, palette.accent));

@@ -1,6 +1,7 @@
 //! The stacked area: tokens by kind, and the boundaries of turns.
 
 use super::chart::Chart;
+use super::reduce::Bar;
 use crate::session::Kind;
 use egui::{Color32, Mesh, Shape, Stroke, Ui, pos2};
 
@@ -20,10 +21,16 @@ pub(super) fn draw(chart: &Chart<'_>, _ui: &Ui, shapes: &mut Vec<Shape>) {
     let mut below = vec![chart.y(0.0); bars.len()];
     let mut mesh = Mesh::default();
     let mut edges = Vec::new();
-    for kind in Kind::ALL {
+    let kinds = Kind::ALL.into_iter();
+    for kind in kinds.filter(|kind| chart.input.isolated.is_none_or(|only| only == *kind)) {
+        // An isolated kind starts at zero.
+        let under = |bar: &Bar| match kind.index().checked_sub(1) {
+            Some(under) if chart.input.isolated.is_some() => bar.tops[under],
+            _ => 0.0,
+        };
         let top: Vec<f32> = bars
             .iter()
-            .map(|bar| chart.y(f64::from(bar.tops[kind.index()])))
+            .map(|bar| chart.y(f64::from(bar.tops[kind.index()] - under(bar))))
             .collect();
         if top
             .iter()

@@ -41,6 +41,8 @@ pub(super) struct TimelineState {
     pub(super) grab: f32,
     /// A corner of the zoom box that is being dragged.
     pub(super) zoom_from: Option<Pos2>,
+    /// The call at the start of a drag that selects calls.
+    pub(super) range_from: Option<usize>,
     /// The call whose menu is open.
     pub(super) menu: usize,
     /// The dragged part of the overview.

@@ -1,6 +1,7 @@
 //! The visible part of the session, and the input that changes it.
 
 use super::axis::CallAxis;
+use crate::app::selection::CallRange;
 use crate::app::widgets::drag;
 use egui::{
     CursorIcon, EventFilter, Key, Modifiers, PointerButton, Pos2, Rect, Response, Ui, Vec2,
@@ -74,6 +75,14 @@ impl View {
         } else {
             self
         }
+    }
+
+    /// Returns the view of these calls with some space around them.
+    pub(super) fn of_calls(self, range: CallRange, axis: CallAxis<'_>) -> Self {
+        let (from, to) = (axis.x(range.first), axis.x(range.last));
+        let span = ((to - from) * 1.1).max(axis.min_span());
+        let from = f64::midpoint(from, to) - span / 2.0;
+        self.showing(from, from + span, axis.end())
     }
 
     /// Returns the view of a part of the plot.
@@ -182,6 +191,8 @@ fn wheel(
 pub(super) struct KeyInput {
     /// The call to select.
     pub(super) call: Option<usize>,
+    /// The calls to select.
+    pub(super) range: Option<CallRange>,
     /// The new view.
     pub(super) view: Option<View>,
 }
@@ -193,7 +204,7 @@ pub(super) fn keys(
     takes_keys: bool,
     axis: CallAxis<'_>,
     view: View,
-    (selected, last): (Option<usize>, usize),
+    (selected, range, last): (Option<usize>, Option<CallRange>, usize),
 ) -> KeyInput {
     if plot.has_focus() {
         let filter = EventFilter {
@@ -208,7 +219,13 @@ pub(super) fn keys(
         |modifiers: Modifiers, key: Key| ui.input_mut(|input| input.consume_key(modifiers, key));
     let current = selected.unwrap_or_else(|| axis.nearest(view.from));
     let mut out = KeyInput::default();
-    for (modifiers, by) in [(Modifiers::SHIFT, 10), (Modifiers::NONE, 1)] {
+    for (key, by) in [(Key::ArrowLeft, -1), (Key::ArrowRight, 1)] {
+        if pressed(Modifiers::SHIFT, key) {
+            let (range, end) = CallRange::extended(range, current, by, last);
+            (out.range, out.call) = (Some(range), Some(end));
+        }
+    }
+    for (modifiers, by) in [(Modifiers::COMMAND, 10), (Modifiers::NONE, 1)] {
         if pressed(modifiers, Key::ArrowLeft) {
             out.call = Some(current.saturating_sub(by));
         }
@@ -234,6 +251,9 @@ pub(super) fn keys(
         (Key::D, view.moved(far, end)),
         (Key::F, View::whole(end)),
     ];
+    if let Some(range) = range.filter(|_| pressed(Modifiers::NONE, Key::Z)) {
+        out.view = Some(view.of_calls(range, axis));
+    }
     for (key, view) in views {
         if pressed(Modifiers::NONE, key) {
             out.view = Some(view);

@@ -1,0 +1,122 @@
+//! The hover texts of a head's figures.
+
+use super::input::LanesInput;
+use crate::analysis::cost::CostSource;
+use crate::app::cost::billing::PriceChoice;
+use crate::app::wording;
+
+/// Returns the call of the peak and its fill.
+pub(super) fn peak_hint(input: &LanesInput<'_>, lane: Option<usize>) -> String {
+    let run = input.run(lane);
+    let Some(peak) = run.peak else {
+        return "No calls".to_owned();
+    };
+    let last = input.document.last_call();
+    let budget = input
+        .runs
+        .budget(&run.policy, &run.knobs, peak.call.unwrap_or(last));
+    let place = peak.call.map_or_else(
+        || "at the end, including the last answer".to_owned(),
+        |call| format!("at call {}", wording::number(call)),
+    );
+    format!(
+        "{} tokens {place}: {}",
+        wording::tokens(peak.tokens),
+        wording::of_usable(budget.pressure(peak.tokens))
+    )
+}
+
+/// Returns the basis of the cost.
+pub(super) fn cost_hint(input: &LanesInput<'_>, lane: Option<usize>) -> String {
+    let Some((cost, costs)) = input.cost(lane).zip(input.costs) else {
+        return "Computing costs".to_owned();
+    };
+    if cost.total().is_some() {
+        let recorded = costs.recorded.cost.total().map_or_else(String::new, |usd| {
+            format!(" Recorded: {}.", wording::usd(usd))
+        });
+        let prices = match &input.config.billing.price {
+            PriceChoice::Own(_) => "At custom prices",
+            PriceChoice::Recorded | PriceChoice::Model(_) => "At list prices",
+        };
+        if lane.is_none() && cost.source == CostSource::Recorded {
+            return format!("{prices}, by the provider's counts.");
+        }
+        return format!("{prices}, with the provider's cache modelled.{recorded}");
+    }
+    match costs.unknown() {
+        Some("") => {
+            "The file names no model, so no price is known. Choose one in the tab Cost.".to_owned()
+        }
+        Some(model) => {
+            let model = crate::safe_text::one_line(model, 60);
+            format!("No price is known for {model}. Choose one in the tab Cost.")
+        }
+        None => "No call was billed.".to_owned(),
+    }
+}
+
+/// Returns the tokens of all calls and of summary requests.
+pub(super) fn sent_hint(input: &LanesInput<'_>, lane: Option<usize>) -> String {
+    let run = input.run(lane);
+    let summaries = run.outcome.summaries;
+    let apart = if summaries.requests == 0 {
+        String::new()
+    } else {
+        format!(
+            ". In addition {}: {} sent, {} received",
+            wording::count(summaries.requests, "summary request"),
+            wording::tokens(summaries.sent),
+            wording::tokens(summaries.received)
+        )
+    };
+    format!(
+        "{} tokens sent by all calls{apart}",
+        wording::tokens(run.sent)
+    )
+}
+
+/// Defines the references at risk.
+pub(super) fn risk_hint(input: &LanesInput<'_>, lane: Option<usize>) -> String {
+    let Some((loss, all)) = input.loss(lane).zip(input.losses) else {
+        return "Searching for references".to_owned();
+    };
+    if lane.is_none() {
+        return "Noise floor: references by the recorded agent to content that the recorded context did not contain"
+            .to_owned();
+    }
+    let (found, floor) = (&loss.found.at_risk, &all.recorded.found.at_risk);
+    let predicted = if found.fewest < found.faults.len() {
+        " The lower count assumes that summaries contain the most used names."
+    } else {
+        ""
+    };
+    format!(
+        "References by the recorded agent to content that this policy had removed, of {} in total.{predicted} Noise floor \
+ (recorded context): {}.",
+        wording::count(found.uses, "reference"),
+        wording::grouped(floor.faults.len() as u64)
+    )
+}
+
+/// Defines the overflows.
+pub(super) fn overflow_hint(input: &LanesInput<'_>, lane: Option<usize>) -> String {
+    let run = input.run(lane);
+    format!(
+        "Calls whose first attempt exceeded the context window. They contained {} tokens.",
+        wording::tokens(run.outcome.tokens_rejected)
+    )
+}
+
+/// Defines the blind edits.
+pub(super) fn blind_hint(input: &LanesInput<'_>, lane: Option<usize>) -> String {
+    let Some((loss, all)) = input.loss(lane).zip(input.losses) else {
+        return "Searching for edits".to_owned();
+    };
+    let floor = all.recorded.found.at_risk.blind_edits.len();
+    format!(
+        "Edits whose original text had been removed, of {} with known original text. Recorded: {}.",
+        wording::count(loss.found.at_risk.edits, "edit"),
+        wording::grouped(floor as u64)
+    )
+}

@@ -1,0 +1,33 @@
+//! Executes commands of the dialog for notes on messages.
+
+use super::note::{NoteCommand, NoteDraft};
+use crate::app::App;
+use std::sync::Arc;
+
+impl App {
+    /// Executes a command of the dialog for notes.
+    pub(in crate::app) fn execute_note(&mut self, command: NoteCommand) {
+        match (command, &mut self.note) {
+            (NoteCommand::Start(message), note) => {
+                let text = self.config.notes.get(&message).cloned();
+                *note = Some(NoteDraft {
+                    message,
+                    text: text.unwrap_or_default(),
+                });
+            }
+            (NoteCommand::Edit(text), Some(note)) => note.text = text,
+            (NoteCommand::Save, note) => {
+                let Some(NoteDraft { message, text }) = note.take() else {
+                    return;
+                };
+                let notes = Arc::make_mut(&mut self.config.notes);
+                match text.trim() {
+                    "" => drop(notes.remove(&message)),
+                    text => drop(notes.insert(message, text.to_owned())),
+                }
+            }
+            (NoteCommand::Close, note) => *note = None,
+            (NoteCommand::Edit(_), None) => {}
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Restoring the source of a managed conversation.
+
+pub mod dialog;
+mod execute;
+pub mod restoring;

@@ -1,0 +1,100 @@
+//! The chip of the selected calls: their growth, messages, cost and cache misses.
+
+use super::input::TimelinePanelInput;
+use crate::app::command::Commands;
+use crate::app::cost::state::{calls_cost_text, misses};
+use crate::app::selection::{CallRange, SelectCommand};
+use crate::app::theme::palette;
+use crate::app::widgets::text::small;
+use crate::app::wording;
+use crate::units::Tokens;
+use egui::{Align2, Area, Button, Frame, Id, Label, Margin, Order, Rect, RichText, Ui, vec2};
+
+/// Distance of the chip from the bottom of the plot, in points.
+const MARGIN: f32 = 6.0;
+
+/// Shows the chip at the bottom of the calls' part of the plot.
+pub(super) fn show(
+    ui: &Ui,
+    input: &TimelinePanelInput<'_>,
+    calls: CallRange,
+    place: Rect,
+    commands: &mut Commands,
+) {
+    let frame = Frame::popup(ui.style())
+        .fill(palette(ui).raised)
+        .inner_margin(Margin::symmetric(8, 2));
+    let area = Area::new(Id::unique("selected calls"))
+        .order(Order::Middle)
+        .fade_in(false)
+        .enabled(!input.is_covered)
+        .pivot(Align2::CENTER_BOTTOM)
+        .fixed_pos(place.center_bottom() - vec2(0.0, MARGIN))
+        .constrain_to(ui.max_rect());
+    area.show(ui.ctx(), |ui| {
+        frame.show(ui, |ui| {
+            ui.horizontal(|ui| {
+                ui.spacing_mut().item_spacing.x = 6.0;
+                ui.spacing_mut().button_padding = vec2(4.0, 0.0);
+                ui.spacing_mut().interact_size.y = 18.0;
+                let text = small(ui, text(input, calls)).color(palette(ui).text);
+                ui.add(Label::new(text).extend()).on_hover_ui(|ui| {
+                    ui.label(help(input));
+                });
+                let zoom = Button::new(small(ui, "Zoom"));
+                if ui
+                    .add(zoom)
+                    .on_hover_text("Zoom the timeline to these calls (Z)")
+                    .accessible_name("Zoom to the selected calls")
+                    .clicked()
+                {
+                    commands.push(SelectCommand::ZoomToCalls);
+                }
+                let close = Button::new(RichText::new("×")).frame_when_inactive(false);
+                if ui
+                    .add(close)
+                    .on_hover_text("Select no range (Esc)")
+                    .accessible_name("Clear the selected calls")
+                    .clicked()
+                {
+                    commands.push(SelectCommand::Calls(None));
+                }
+            });
+        });
+    });
+}
+
+/// Returns, for example, `calls 20–34: +82k tokens, 61 messages, ≈$1.90, 2 cache misses`.
+fn text(input: &TimelinePanelInput<'_>, calls: CallRange) -> String {
+    let mut parts = Vec::new();
+    let samples = &input.runs.focused(&input.selection).outcome.samples;
+    let tokens = |call: usize| samples.get(call).map(|sample| sample.tokens);
+    let before = calls
+        .first
+        .checked_sub(1)
+        .map_or(Some(Tokens::ZERO), tokens);
+    if let (Some(before), Some(after)) = (before, tokens(calls.last)) {
+        parts.push(format!("{} tokens", wording::difference(after, before)));
+    }
+    let messages = (0..input.document.facts.len()).filter(|m| input.document.is_of(*m, calls));
+    parts.push(wording::count(messages.count(), "message"));
+    if let Some(costs) = input.costs {
+        let lane = input.selection.lane;
+        let cost = costs.of(lane).map(|cost| &cost.cost);
+        parts.extend(cost.and_then(|cost| calls_cost_text(cost, calls)));
+        if let Some(audit) = &costs.audit {
+            let n = misses(audit, None, Some(calls)).len();
+            let noun = if n == 1 { "miss" } else { "misses" };
+            parts.push(format!("{} cache {noun}", wording::grouped(n as u64)));
+        }
+    }
+    format!("{}: {}", wording::calls(calls), parts.join(", "))
+}
+
+fn help(input: &TimelinePanelInput<'_>) -> String {
+    let lane = input.runs.label(input.selection.lane);
+    format!(
+        "Growth and cost of the lane {lane} and recorded cache misses. The cost excludes summary requests and rejected \
+ calls. The tables list only these calls."
+    )
+}

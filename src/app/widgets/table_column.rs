@@ -1,0 +1,168 @@
+//! Columns of tables and their heads.
+
+use super::table_copy::Copying;
+use super::text::small;
+use crate::app::theme::{palette, space};
+use egui::{Align, Button, Layout, Response, RichText, Sense, TextStyle, Ui, vec2};
+use egui_extras::{Column as Width, TableRow};
+use std::borrow::Cow;
+
+/// A column of a table. `K` identifies it in the cells.
+pub(in crate::app) struct Column<'a, K> {
+    pub(super) key: K,
+    pub(super) title: Cow<'a, str>,
+    help: Cow<'a, str>,
+    pub(super) width: Width,
+    is_right: bool,
+    is_indented: bool,
+    sorting: Sorting,
+    pub(super) least_width: f32,
+}
+
+/// Whether a column can sort the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sorting {
+    Never,
+    /// The active order is true for descending.
+    Possible(Option<bool>),
+}
+
+impl<'a, K> Column<'a, K> {
+    /// Creates a left-aligned column.
+    pub(in crate::app) fn new(key: K, title: impl Into<Cow<'a, str>>, width: Width) -> Self {
+        Self {
+            key,
+            title: title.into(),
+            help: Cow::Borrowed(""),
+            width,
+            is_right: false,
+            is_indented: true,
+            sorting: Sorting::Never,
+            least_width: 0.0,
+        }
+    }
+
+    /// Aligns the column to the right.
+    pub(in crate::app) fn right(mut self) -> Self {
+        self.is_right = true;
+        self
+    }
+
+    /// Sets the hover text of the head.
+    pub(in crate::app) fn help(mut self, help: impl Into<Cow<'a, str>>) -> Self {
+        self.help = help.into();
+        self
+    }
+
+    /// Removes the space before left-aligned content, which separates it from right-aligned numbers.
+    pub(in crate::app) fn flush(mut self) -> Self {
+        self.is_indented = false;
+        self
+    }
+
+    /// Lets a click on the head sort the table. `sorted` is set if it is sorted by this column: true for descending.
+    pub(in crate::app) fn sortable(mut self, sorted: Option<bool>) -> Self {
+        self.sorting = Sorting::Possible(sorted);
+        self
+    }
+
+    /// Hides the column in tables narrower than this, in points.
+    pub(in crate::app) fn hidden_below(mut self, least: f32) -> Self {
+        self.least_width = least;
+        self
+    }
+
+    /// Shows the head. Returns whether it was clicked to sort.
+    pub(super) fn show_head(&self, ui: &mut Ui, copying: &Copying) -> bool {
+        match self.sorting {
+            Sorting::Possible(sorted) => {
+                let head = sort_head(ui, &self.title, &self.help, sorted);
+                head.context_menu(|ui| copying.menu(ui, None));
+                head.clicked()
+            }
+            Sorting::Never if self.title.is_empty() => false,
+            Sorting::Never => {
+                head(ui, &self.title, &self.help);
+                false
+            }
+        }
+    }
+
+    /// Shows a cell of the column.
+    pub(super) fn cell<R>(
+        &self,
+        row: &mut TableRow<'_, '_>,
+        content: impl FnOnce(&mut Ui) -> R,
+    ) -> Option<R> {
+        let layout = if self.is_right {
+            Layout::right_to_left(Align::Center)
+        } else {
+            Layout::left_to_right(Align::Center)
+        };
+        let mut result = None;
+        row.col(|ui| {
+            ui.with_layout(layout, |ui| {
+                if !self.is_right && self.is_indented {
+                    ui.add_space(space::S);
+                }
+                result = Some(content(ui));
+            });
+        });
+        result
+    }
+}
+
+/// Returns a column for message or call numbers up to `largest`.
+pub(in crate::app) fn number_column(largest: usize) -> Width {
+    Width::exact(number_width(largest))
+}
+
+/// Returns the width of such a column, in points.
+pub(in crate::app) fn number_width(largest: usize) -> f32 {
+    // Five digits fit; each further digit adds its width.
+    let more = largest.max(1).ilog10().saturating_sub(4);
+    48.0 + 8.0 * more as f32
+}
+
+/// Shows the head of a column that cannot be sorted. `help` is its hover text and may be empty.
+fn head(ui: &mut Ui, title: &str, help: &str) {
+    fit_row(ui);
+    let button = Button::new(small(ui, title)).frame(false);
+    let response = ui.add(button.sense(Sense::hover()));
+    if !help.is_empty() {
+        response.on_hover_text(help);
+    }
+}
+
+/// Shrinks a head to its row, including its focus ring.
+fn fit_row(ui: &mut Ui) {
+    let spacing = ui.spacing_mut();
+    spacing.button_padding = vec2(0.0, 0.0);
+    spacing.interact_size.y = space::ROW - 6.0;
+}
+
+/// Shows the head of a sortable column. `sorted` is set for the active sort key and is true for descending order.
+fn sort_head(ui: &mut Ui, title: &str, help: &str, sorted: Option<bool>) -> Response {
+    let arrow = match sorted {
+        Some(true) => " ⏷",
+        Some(false) => " ⏶",
+        None => "",
+    };
+    let color = if sorted.is_some() {
+        palette(ui).text
+    } else {
+        palette(ui).weak
+    };
+    let text = RichText::new(format!("{title}{arrow}"))
+        .text_style(TextStyle::Small)
+        .color(color);
+    fit_row(ui);
+    let name = format!("Sort by {}", if title == "#" { "number" } else { title });
+    let hint = if help.is_empty() {
+        name.clone()
+    } else {
+        format!("{help}. Click to sort.")
+    };
+    let response = ui.add(Button::new(text).frame(false));
+    response.on_hover_text(hint).accessible_name(name)
+}

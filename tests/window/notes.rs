@@ -1,0 +1,116 @@
+//! Notes on messages: written from the menu of a row, shown in table and detail, undone, and listed in reports.
+
+use egui::accesskit::Role;
+use egui::{Event, Key, Modifiers, PointerButton, Vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{By, NodeT as _, Queryable as _};
+use plimsoll::app::App;
+use std::fs;
+use std::path::Path;
+
+const NOTE: &str = "the acquirer disputes this";
+
+type Window = Harness<'static, App>;
+
+fn click(window: &mut Window, label: &str) {
+    window.get_by_label(label).click();
+    window.run_steps(6);
+}
+
+/// Returns whether a text of the window begins with this.
+fn says(window: &Window, start: &str) -> bool {
+    let all = window.query_all(By::new().predicate(|_| true));
+    let texts = all.flat_map(|node| {
+        let node = node.accesskit_node();
+        [node.label(), node.value()]
+    });
+    texts.flatten().any(|text| text.starts_with(start))
+}
+
+/// Opens the menu of the first message.
+fn open_menu(window: &mut Window) {
+    let pos = window.get_by_label("Sort by kind").rect().left_bottom() + Vec2::new(8.0, 12.0);
+    window.event(Event::PointerMoved(pos));
+    window.run_steps(2);
+    for (button, pressed) in [
+        (PointerButton::Primary, true),
+        (PointerButton::Primary, false),
+        (PointerButton::Secondary, true),
+        (PointerButton::Secondary, false),
+    ] {
+        window.event(Event::PointerButton {
+            pos,
+            button,
+            pressed,
+            modifiers: Modifiers::NONE,
+        });
+    }
+    window.run_steps(4);
+}
+
+/// Writes a report and returns it.
+fn report(window: &mut Window, path: &Path, redacts: bool) -> String {
+    click(window, "More exports");
+    click(window, "Report…");
+    click(window, "Markdown");
+    if redacts {
+        click(window, "Redact texts, paths, names and ids");
+    }
+    let field = (Role::TextInput, "write to");
+    window.get_by_role_and_label(field.0, field.1).focus();
+    window.run_steps(2);
+    window.key_press_modifiers(Modifiers::COMMAND, Key::A);
+    window.run_steps(2);
+    let text = path.to_string_lossy();
+    window
+        .get_by_role_and_label(field.0, field.1)
+        .type_text(&text);
+    window.run_steps(4);
+    click(window, "Write");
+    fs::read_to_string(path).expect("the report was written")
+}
+
+#[test]
+fn a_note_is_written_undone_and_listed_in_reports() {
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/compacted.jsonl");
+    let mut window = crate::screen::sized(vec![sample], Vec2::new(1440.0, 900.0));
+    window.key_press(Key::Home);
+    window.run_steps(4);
+    open_menu(&mut window);
+    click(&mut window, "Add note…");
+    assert!(says(&window, "Note on message 1"));
+    window
+        .get_by_role_and_label(Role::TextInput, "Note")
+        .type_text(NOTE);
+    window.run_steps(4);
+    click(&mut window, "Save");
+    let shown = format!("Note: {NOTE}");
+    assert!(says(&window, &shown), "the detail shows the note");
+    let marks = window.query_all_by_label("note").count();
+    assert_eq!(marks, 1, "the row is marked");
+    // The note does not change any result.
+    let runs = window.state().runs().expect("lanes were replayed");
+    assert!(runs.config.notes.is_empty());
+    // Undo and redo.
+    click(&mut window, "Undo");
+    assert!(!says(&window, &shown));
+    click(&mut window, "Redo");
+    assert!(says(&window, &shown));
+    // Reports.
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let plain = report(&mut window, &folder.path().join("plain.md"), false);
+    assert!(plain.contains("## Notes on messages"), "{plain}");
+    assert!(plain.contains(NOTE));
+    let redacted = report(&mut window, &folder.path().join("redacted.md"), true);
+    assert!(!redacted.contains(NOTE));
+    assert!(redacted.contains("Omitted: 1 note on messages."));
+    // An empty text removes the note.
+    open_menu(&mut window);
+    click(&mut window, "Edit note…");
+    window.key_press_modifiers(Modifiers::COMMAND, Key::A);
+    window.run_steps(2);
+    window.key_press(Key::Backspace);
+    window.run_steps(4);
+    click(&mut window, "Remove note");
+    assert!(!says(&window, &shown));
+}
