@@ -116,21 +116,17 @@ impl MinSurvival {
 pub fn check_retained(least: Share, retained: &Estimate) -> Check {
     let required = format!("at least {} required", percent(least.0));
     let is_enough = retained.conclusion != Conclusion::TooFewCompactions;
-    let (ok, is_judged, text) = match retained.interval.filter(|_| is_enough) {
-        Some(interval) => (
-            interval.low >= least.0,
-            true,
-            format!("{retained}, {required} of the whole interval"),
-        ),
-        None => {
-            let why = retained.conclusion.words().unwrap_or("no answers");
-            (true, false, format!("not judged: {why}, {required}"))
-        }
+    let interval = retained.interval.filter(|_| is_enough);
+    let text = if interval.is_some() {
+        format!("{retained}, {required} of the whole interval")
+    } else {
+        let why = retained.conclusion.words().unwrap_or("no answers");
+        format!("not judged: {why}, {required}")
     };
     Check {
         measure: Measure::Retained,
-        ok,
-        is_judged,
+        ok: interval.is_none_or(|interval| interval.low >= least.0),
+        is_judged: interval.is_some(),
         text,
     }
 }

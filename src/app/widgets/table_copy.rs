@@ -1,5 +1,6 @@
 //! Copies of tables: the menu, the texts of cells as displayed, and the formats that hold them.
 
+use crate::report::quoted;
 use egui::{Context, Id, LayerId, Shape, Ui};
 use std::cell::{Cell, RefCell};
 
@@ -77,12 +78,12 @@ impl Format {
     }
 }
 
-/// Quotes a cell if it needs quotes.
+/// Returns a cell as a CSV field that is no formula. A negative number stays a number.
 fn csv(cell: &str) -> String {
-    if cell.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", cell.replace('"', "\"\""))
-    } else {
+    if cell.parse::<f64>().is_ok() {
         cell.to_owned()
+    } else {
+        quoted(cell)
     }
 }
 
@@ -141,6 +142,7 @@ mod tests {
         let text = |format: Format| format.text(&head, &rows);
         assert_eq!(text(Format::Row), "3\ta \"b\", c|d\n");
         assert_eq!(text(Format::Csv), "call,why\n3,\"a \"\"b\"\", c|d\"\n");
+        assert_eq!(["-3", "=A1"].map(csv), ["-3", "'=A1"]);
         let markdown = "| call | why |\n|---|---|\n| 3 | a \"b\", c\\|d |\n";
         assert_eq!(text(Format::Markdown), markdown);
     }

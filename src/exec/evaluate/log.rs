@@ -159,9 +159,11 @@ impl EvaluationLog {
 
     /// Returns the number of samples of a lane when the log was opened.
     pub fn n_samples(&self, lane: &str) -> usize {
-        (0..)
-            .take_while(|sample| self.series.contains(&series(lane, *sample)))
-            .count()
+        let mut n = 0;
+        while self.series.contains(&series(lane, n)) {
+            n += 1;
+        }
+        n
     }
 
     /// Returns the answer to a request.
