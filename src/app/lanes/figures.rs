@@ -35,7 +35,7 @@ const PER_ROW: [usize; 2] = [N, 4];
 /// Height of a row, of the differences below the first one, and of the space between two rows, in points.
 const ROW: f32 = 28.0;
 pub(super) const DIFFERENCE: f32 = 14.0;
-const GAP: f32 = 5.0;
+pub(super) const GAP: f32 = 5.0;
 /// Range of the space between two figures, in points.
 const SPACE: egui::Rangef = egui::Rangef {
     min: 4.0,

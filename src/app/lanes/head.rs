@@ -25,6 +25,9 @@ use egui::{
 /// Height of a head with one row of figures, including the space below, in points.
 const HEIGHT: f32 = 64.0 + figures::DIFFERENCE;
 
+/// Space above the figures and above the line below them, in points.
+const SPACE: f32 = 2.0;
+
 /// The layout of all lane heads.
 pub(super) struct Plan {
     grid: figures::Grid,
@@ -38,7 +41,7 @@ pub(super) fn plan(ui: &Ui, input: &LanesInput<'_>, width: f32) -> Plan {
     let height = HEIGHT + grid.more();
     // The line with the policy's own estimate adds height.
     let height = if own_estimate::is_any(input) {
-        height + own_estimate::HEIGHT
+        height + figures::GAP + own_estimate::HEIGHT + SPACE
     } else {
         height
     };
@@ -78,10 +81,10 @@ pub(super) fn show(
         Some(lane) => title(&mut ui, input, lane, has_space(inner), commands),
         None => recorded_title(&mut ui, input, has_space(inner)),
     }
-    ui.add_space(2.0);
+    ui.add_space(SPACE);
     figures::show(&mut ui, input, lane, &plan.grid, commands);
     let Some(lane) = lane else { return };
-    ui.add_space(2.0);
+    ui.add_space(SPACE);
     ui.spacing_mut().interact_size.y = own_estimate::HEIGHT;
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
