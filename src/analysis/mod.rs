@@ -14,6 +14,7 @@ pub mod lower_bound;
 mod message_name;
 pub mod next_action;
 pub mod probes;
+pub mod query;
 pub mod resent;
 pub mod statistics;
 mod trigger;

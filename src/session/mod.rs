@@ -169,6 +169,18 @@ impl Session {
         start..self.calls[call].context_end
     }
 
+    /// Returns the index of the call that wrote a message or included it first; `None` if no call included it.
+    pub fn call_of(&self, message: usize) -> Option<usize> {
+        let written_by = self.messages[message].call;
+        written_by.or_else(|| self.first_call_with(message))
+    }
+
+    /// Returns the index of the first call whose context includes a message, if any.
+    pub fn first_call_with(&self, message: usize) -> Option<usize> {
+        let call = self.calls.partition_point(|s| s.context_end <= message);
+        (call < self.calls.len()).then_some(call)
+    }
+
     /// Returns the recorded context of the messages before index `end`: those that the last compaction kept, and the
     /// history since.
     pub fn real_context(&self, end: usize) -> Vec<usize> {

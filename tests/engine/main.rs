@@ -16,6 +16,7 @@ mod named_actions;
 mod native_settings;
 mod preset_page;
 mod properties;
+mod query;
 mod replay;
 mod report;
 mod stages;

@@ -14,6 +14,7 @@ mod convert;
 mod evaluate;
 mod export;
 mod figures;
+mod find;
 mod fit;
 mod keys;
 mod lanes;

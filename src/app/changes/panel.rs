@@ -273,7 +273,13 @@ fn head(ui: &mut Ui, kind: Kind, title: &str, tokens: Tokens) {
 }
 
 fn body(ui: &mut Ui, id: Id, text: &str) {
-    widgets::long_text(ui, id, text, &TextStyle::Monospace);
+    widgets::long_text(
+        ui,
+        id,
+        text,
+        &TextStyle::Monospace,
+        widgets::Highlights::NONE,
+    );
 }
 
 /// Shows the head of the detail for content written by a lane.

@@ -8,6 +8,7 @@ mod results;
 use crate::analysis::Trigger;
 use crate::analysis::facts::Facts;
 use crate::analysis::loss::Names;
+use crate::analysis::query::{Hits, Query};
 use crate::app::background::latest_result::{LatestResult, WorkMode};
 use crate::app::changes::compute::{Changes, Target};
 use crate::app::config::Config;
@@ -41,6 +42,7 @@ pub struct Derived {
     runs: LatestResult<RunsKey, Runs>,
     rows: LatestResult<(u64, usize), LaneRows>,
     order: LatestResult<OrderKey, Vec<u32>>,
+    hits: LatestResult<(u64, Query), Hits>,
     events: LatestResult<(u64, EventFilter, Option<usize>, Option<CallRange>), EventList>,
     ledgers: LatestResult<(u64, &'static str), TokenLedger>,
     cumulative: LatestResult<(u64, &'static str), CumulativeTokens>,
@@ -107,6 +109,7 @@ impl Derived {
             runs,
             rows,
             order: LatestResult::new("filter"),
+            hits: LatestResult::new("find"),
             events: LatestResult::new("events"),
             ledgers: LatestResult::new("count"),
             cumulative: LatestResult::new("cumulative"),
@@ -131,6 +134,7 @@ impl Derived {
         self.runs.clear();
         self.rows.clear();
         self.order.clear();
+        self.hits.clear();
         self.events.clear();
         self.ledgers.clear();
         self.cumulative.clear();
@@ -160,6 +164,7 @@ impl Derived {
         self.rows.expect(slow_if(n_messages > 20_000));
         self.difference.expect(slow_if(n_messages > 5_000));
         self.order.expect(slow_if(bytes > 4_000_000));
+        self.hits.expect(slow_if(bytes > 1_000_000));
         self.cumulative.expect(slow_if(bytes > 200_000));
         self.insights.expect(slow_if(bytes > 200_000));
         self.costs.expect(slow_if(n_messages > 5_000));
@@ -204,6 +209,7 @@ impl Derived {
         self.update_losses(ctx, document);
         self.update_evaluation(ctx, document, selection, view);
         self.update_order(ctx, document, config, (selection, view));
+        self.update_hits(ctx, document, &view.messages.filter);
         self.update_difference(ctx, selection);
         self.update_text(ctx, document, selection, view);
     }

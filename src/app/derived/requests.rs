@@ -15,6 +15,7 @@ use crate::app::events::list::{EventFilter, EventList};
 use crate::app::insights::session::SessionInsights;
 use crate::app::lanes::rows::{LaneRows, LaneState};
 use crate::app::messages::cumulative::CumulativeTokens;
+use crate::app::messages::order::Filter;
 use crate::app::messages::text::MessageText;
 use crate::app::open::document::Document;
 use crate::app::runs::replays::{LaneRun, run_all};
@@ -28,6 +29,9 @@ use crate::tokens::{self, Counter, Progress, TokenLedger};
 use rayon::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Maximum number of matches that are counted.
+const MAX_HITS: usize = 10_000;
 
 impl Derived {
     pub(super) fn update_order(
@@ -67,6 +71,24 @@ impl Derived {
                 (&filter, &manual_edits, calls),
                 sort,
             )
+        });
+    }
+
+    /// Finds the matches of the query in the listed messages.
+    pub(super) fn update_hits(
+        &mut self,
+        ctx: &egui::Context,
+        document: &Arc<Document>,
+        filter: &Filter,
+    ) {
+        let Some(order) = self.order.get() else {
+            return;
+        };
+        let key = (self.order.generation(), filter.query.clone());
+        let (document, order) = (Arc::clone(document), Arc::clone(order));
+        let query = filter.query.clone();
+        self.hits.want(ctx, self.at, &key, move |_| {
+            query.hits(document.session(), &order, MAX_HITS)
         });
     }
 

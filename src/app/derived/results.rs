@@ -3,6 +3,7 @@
 use super::{ChangesKey, DIM_AFTER, Derived};
 use crate::analysis::facts::Facts;
 use crate::analysis::loss::Names;
+use crate::analysis::query::Hits;
 use crate::app::changes::compute::{Changes, Target};
 use crate::app::cost::compute::Costs;
 use crate::app::cost::difference::Differences;
@@ -36,6 +37,11 @@ impl Derived {
     /// Returns the latest order of the message table.
     pub fn order(&self) -> &[u32] {
         self.order.get().map_or(&[], |order| order)
+    }
+
+    /// Returns the matches of the query in the message table, possibly of an earlier query.
+    pub fn hits(&self) -> Option<&Hits> {
+        self.hits.get().map(Arc::as_ref)
     }
 
     /// Returns the latest list of events.

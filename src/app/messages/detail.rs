@@ -1,5 +1,6 @@
 //! The selected message in full: its parts or records, linked messages, and a copy button.
 
+use super::find;
 use super::input::MessagesInput;
 use super::state::{Aspect, Detail, MessagesCommand};
 use super::text::Section;
@@ -22,6 +23,7 @@ pub(super) fn show(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Comman
         return;
     };
     let is_changes = input.view.detail.aspect == Aspect::Changes;
+    let is_parts = input.view.detail.aspect == Aspect::Parts;
     // If the head would take most of the height, it scrolls with the text.
     let scrolls_head = ui.available_height() < LOW && !is_changes && input.text.is_some();
     if !scrolls_head {
@@ -36,8 +38,16 @@ pub(super) fn show(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Comman
     let Some(text) = input.text else {
         return waiting(ui, "Reading…");
     };
+    let query = &input.view.filter.query;
+    let found = input.view.found.filter(|_| is_parts);
+    if let Some(found) = found.filter(|found| found.place.is_none()) {
+        let place = find::place(found.hit, text, query);
+        commands.push(MessagesCommand::ShowFound(place));
+    }
+    let found = found.and_then(|found| found.place);
+    let find = |text: &str| query.occurrences(text);
     let page = input.view.detail.page.min(text.pages() - 1);
-    let is_record = input.view.detail.aspect == Aspect::Record;
+    let is_record = !is_parts;
     let at = Id::unique(("detail", input.document.place, message, page, is_record));
     let area = ScrollArea::vertical().id_salt(at).auto_shrink(false);
     area.show(ui, |ui| {
@@ -47,8 +57,14 @@ pub(super) fn show(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Comman
             }
             pager(ui, input.view.detail, (page, text.pages()), commands);
             for (nth, section) in text.sections.iter().enumerate() {
+                let found = found.filter(|found| (found.section, found.page) == (nth, page));
+                let highlights = widgets::Highlights {
+                    find: &find,
+                    current: found.and_then(|found| found.nth),
+                    is_revealed: input.once.reveals_hit,
+                };
                 if let Some(shown) = section.page(page) {
-                    show_section(ui, section, shown, at.with(nth));
+                    show_section(ui, section, shown, at.with(nth), highlights);
                 }
             }
             if text.sections.is_empty() {
@@ -251,7 +267,13 @@ fn pager(ui: &mut Ui, detail: Detail, (page, pages): (usize, usize), commands: &
     });
 }
 
-fn show_section(ui: &mut Ui, section: &Section, text: &str, id: Id) {
+fn show_section(
+    ui: &mut Ui,
+    section: &Section,
+    text: &str,
+    id: Id,
+    highlights: widgets::Highlights<'_>,
+) {
     ui.add_space(space::XS);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
@@ -276,5 +298,5 @@ fn show_section(ui: &mut Ui, section: &Section, text: &str, id: Id) {
         ui.add(egui::Label::new(sentence).wrap());
         ui.add_space(space::S);
     }
-    widgets::long_text(ui, id, text, &style);
+    widgets::long_text(ui, id, text, &style, highlights);
 }

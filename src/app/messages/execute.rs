@@ -1,7 +1,9 @@
 //! Executes commands of the tab Messages.
 
-use super::state::MessagesCommand;
+use super::state::{Detail, FoundHit, MessagesCommand};
 use crate::app::App;
+use crate::app::selection::SelectCommand;
+use crate::app::view::Tab;
 
 impl App {
     /// Executes a command of the tab Messages.
@@ -16,16 +18,42 @@ impl App {
                 view.filter = filter;
                 self.reorder_messages();
             }
-            MessagesCommand::FocusFilter => self.once.focuses_filter = true,
+            MessagesCommand::FocusFilter => {
+                self.show_tab(Tab::Messages);
+                self.once.focuses_filter = true;
+            }
+            MessagesCommand::Find { is_back } => self.find(is_back),
+            MessagesCommand::ShowFound(place) => {
+                if let Some(found) = &mut view.found {
+                    found.place = Some(place);
+                    view.detail.page = place.page;
+                    self.once.reveals_hit = true;
+                }
+            }
             MessagesCommand::EditJump(text) => view.jump = text,
             MessagesCommand::Detail(detail) => view.detail = detail,
         }
+    }
+
+    /// Selects the next or previous match of the query and shows it.
+    fn find(&mut self, is_back: bool) {
+        let hits = self.derived.hits();
+        let hit = self.view.messages.found.map(|found| found.hit);
+        let next = hits.and_then(|hits| hits.step(hit, self.selection.message, is_back));
+        let Some(hit) = next else {
+            return;
+        };
+        self.execute_select(SelectCommand::Message(hit.message as usize));
+        let view = &mut self.view.messages;
+        view.found = Some(FoundHit { hit, place: None });
+        view.detail = Detail::default();
     }
 
     /// Adapts to a new order or filter: the selected range would contain other messages.
     pub(in crate::app) fn reorder_messages(&mut self) {
         self.selection.anchor = None;
         self.view.messages.added.clear();
+        self.view.messages.found = None;
         self.once.reorders_messages = true;
     }
 }

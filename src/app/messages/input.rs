@@ -3,6 +3,7 @@
 use super::cumulative::CumulativeTokens;
 use super::state::MessagesView;
 use super::text::MessageText;
+use crate::analysis::query::Hits;
 use crate::app::changes::compute::Changes;
 use crate::app::config::Config;
 use crate::app::lanes::rows::LaneRows;
@@ -25,6 +26,8 @@ pub(in crate::app) struct MessagesInput<'a> {
     pub(in crate::app) selection: Selection,
     /// The order of the message table.
     pub(in crate::app) order: &'a [u32],
+    /// Matches of the query in the table.
+    pub(in crate::app) hits: Option<&'a Hits>,
     /// Number of calls that sent each message; `None` while it is computed.
     pub(in crate::app) cumulative: Option<&'a CumulativeTokens>,
     /// The selected message in full, once read.
@@ -47,6 +50,7 @@ impl<'a> MessagesInput<'a> {
             config: session.config,
             selection: session.selection,
             order: session.derived.order(),
+            hits: session.derived.hits(),
             cumulative: session.derived.cumulative(),
             text: session
                 .derived

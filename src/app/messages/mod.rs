@@ -6,6 +6,7 @@ pub mod cumulative;
 mod cumulative_cell;
 mod detail;
 mod execute;
+mod find;
 pub(super) mod input;
 pub mod order;
 pub(super) mod panel;

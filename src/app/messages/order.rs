@@ -1,12 +1,14 @@
 //! Content and order of the message table. Independent of the UI.
 
 use super::cumulative::CumulativeTokens;
+use crate::analysis::query::{Query, QueryError};
 use crate::app::manual_edits::marks::Mark;
 use crate::app::open::document::Document;
 use crate::app::selection::{CallRange, Selection};
 use crate::engine::ManualEdits;
 use crate::session::Kind;
 use crate::tokens::TokenLedger;
+use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -46,8 +48,12 @@ pub struct Sort {
 /// Filter of the table.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Filter {
-    /// Case-insensitive text that a listed message contains, in its content or the name of its tool.
+    /// The query as typed.
     pub text: String,
+    /// The query of the text; the last valid one if the text has an error.
+    pub query: Query,
+    /// The error in the text.
+    pub error: Option<QueryError>,
     /// Hidden kinds, in the order of [`Kind::ALL`].
     pub hidden: [bool; Kind::ALL.len()],
     /// Show only marked messages.
@@ -95,6 +101,15 @@ impl Filter {
     pub fn is_empty(&self) -> bool {
         self.text.trim().is_empty() && !self.hidden.contains(&true) && !self.is_marked
     }
+
+    /// Sets the query. An error keeps the last valid one.
+    pub fn set_text(&mut self, text: String) {
+        match Query::parse(&text) {
+            Ok(query) => (self.query, self.error) = (query, None),
+            Err(error) => self.error = Some(error),
+        }
+        self.text = text;
+    }
 }
 
 /// Returns the indices of the listed messages, in order: of these calls, or of all. The marks are used only if the filter
@@ -106,14 +121,15 @@ pub fn order(
     (filter, manual_edits, calls): (&Filter, &ManualEdits, Option<CallRange>),
     sort: Sort,
 ) -> Vec<u32> {
-    let needle = filter.text.trim().to_lowercase();
+    let session = document.session();
     let n = document.facts.len() as u32;
     let mut shown: Vec<u32> = (0..n)
+        .into_par_iter()
         .filter(|m| calls.is_none_or(|calls| document.is_of(*m as usize, calls)))
         .filter(|m| !filter.is_marked || Mark::of(manual_edits, *m as usize).is_some())
-        .filter(|m| is_shown(document, *m as usize, filter, &needle))
+        .filter(|m| !filter.hidden[document.facts[*m as usize].kind.index()])
+        .filter(|m| filter.query.matches(session, ledger, *m as usize))
         .collect();
-    let session = document.session();
     let by = |a: u32, b: u32| -> Ordering {
         let (a, b) = (a as usize, b as usize);
         let (fa, fb) = (&document.facts[a], &document.facts[b]);
@@ -168,46 +184,19 @@ pub fn chosen_rows(selection: &Selection, order: &[u32]) -> Option<RangeInclusiv
     Some(anchor.min(message)..=anchor.max(message))
 }
 
-fn is_shown(document: &Document, message: usize, filter: &Filter, needle: &str) -> bool {
-    let facts = &document.facts[message];
-    if filter.hidden[facts.kind.index()] {
-        return false;
-    }
-    if needle.is_empty()
-        || facts
-            .tool
-            .as_deref()
-            .is_some_and(|t| t.to_lowercase().contains(needle))
-    {
-        return true;
-    }
-    let session = document.session();
-    session
-        .parts_of(&session.messages[message])
-        .iter()
-        .any(|p| holds(p.body.text(), needle))
-}
-
-/// Returns whether `text` contains the lower-case `needle`, ignoring case.
-fn holds(text: &str, needle: &str) -> bool {
-    if needle.is_ascii() {
-        let (text, needle) = (text.as_bytes(), needle.as_bytes());
-        return text
-            .windows(needle.len())
-            .any(|w| w.eq_ignore_ascii_case(needle));
-    }
-    text.to_lowercase().contains(needle)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn text_is_found_in_any_case_and_script() {
-        assert!(holds("Cargo TEST failed", "test"));
-        assert!(holds("Größe ÄNDERN", "ändern"));
-        assert!(!holds("abc", "abcd"));
+    fn an_error_in_the_query_keeps_the_last_valid_one() {
+        let mut filter = Filter::default();
+        filter.set_text("role:user".to_owned());
+        let valid = filter.query.clone();
+        assert!(!valid.is_empty() && filter.error.is_none());
+        filter.set_text("role:use".to_owned());
+        assert_eq!(filter.query, valid);
+        assert!(filter.error.is_some() && filter.text == "role:use");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::columns::Col;
 use super::detail;
+use super::find;
 use super::input::MessagesInput;
 use super::order::{Filter, chosen, chosen_rows};
 use super::state::MessagesCommand;
@@ -31,6 +32,8 @@ const MIN_DETAIL: f32 = 220.0;
 const MIN_FILTER: f32 = 48.0;
 /// Minimum width of the tools, in points, at which the message count is shown.
 const MIN_COUNTED: f32 = 300.0;
+/// Minimum width of the tools, in points, at which the count of matches is shown.
+const MIN_FOUND: f32 = 420.0;
 /// Minimum width of the table, in points.
 const MIN_TABLE: f32 = 400.0;
 
@@ -65,10 +68,13 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
 pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
     let input = &MessagesInput::new(session);
     ui.spacing_mut().interact_size.y = 22.0;
+    if ui.available_width() > MIN_FOUND {
+        find::count(ui, input, commands);
+    }
     let selected = chosen(&input.selection, &input.view.added, input.order);
     if selected.len() > 1 {
         totals(ui, input, &selected);
-    } else if ui.available_width() > MIN_COUNTED {
+    } else if input.view.filter.query.is_empty() && ui.available_width() > MIN_COUNTED {
         let (shown, all) = (input.order.len(), input.document.facts.len());
         let (shown, all) = (wording::grouped(shown as u64), wording::grouped(all as u64));
         ui.label(small(ui, format!("{shown} of {all}")));
@@ -76,25 +82,9 @@ pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &m
     jump(ui, input, commands);
     kinds(ui, input, commands);
     let marks = AllMarks::fitting(ui, input, MIN_FILTER + 14.0);
-    let mut filter = input.view.filter.clone();
-    let edit = TextEdit::singleline(&mut filter.text)
-        .id(Id::unique("message filter"))
-        .hint_text("Filter…  /")
-        // Shrinks where the tabs leave little width.
-        .desired_width((ui.available_width() - 14.0 - marks.width).clamp(MIN_FILTER, 150.0));
-    let response = ui
-        .add(edit.margin(Margin::symmetric(6, 3)))
-        .on_hover_text("Show messages whose text or tool name contains this")
-        .accessible_name("Filter messages");
-    if input.once.focuses_filter {
-        response.request_focus();
-    }
-    if response.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Escape)) {
-        filter.text.clear();
-    }
-    if filter != input.view.filter {
-        commands.push(MessagesCommand::Filter(filter));
-    }
+    // Shrinks where the tabs leave little width.
+    let width = (ui.available_width() - 14.0 - marks.width).clamp(MIN_FILTER, 210.0);
+    find::field(ui, input, width, commands);
     marks.show(ui, input, commands);
 }
 

@@ -1,6 +1,7 @@
 //! View settings of the tab Messages, and the commands that change them.
 
 use super::order::{Filter, Sort};
+use crate::analysis::query::Hit;
 use std::collections::BTreeSet;
 
 /// View settings of the tab Messages.
@@ -10,6 +11,8 @@ pub struct MessagesView {
     pub sort: Sort,
     /// Filter of the table.
     pub filter: Filter,
+    /// The match that was found last, while its message is selected.
+    pub found: Option<FoundHit>,
     /// Text of the field that jumps to a message.
     pub jump: String,
     /// Several messages that were selected one by one; empty for one message or a range.
@@ -23,11 +26,32 @@ impl Default for MessagesView {
         Self {
             sort: Sort::BY_NUMBER,
             filter: Filter::default(),
+            found: None,
             jump: String::new(),
             added: BTreeSet::new(),
             detail: Detail::default(),
         }
     }
+}
+
+/// A match of the query, and where its message shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FoundHit {
+    /// The match.
+    pub hit: Hit,
+    /// Its place; `None` until the text of the message is read.
+    pub place: Option<HitPlace>,
+}
+
+/// The place of a match in the text of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HitPlace {
+    /// Index of the section.
+    pub section: usize,
+    /// Page, from 0.
+    pub page: usize,
+    /// Number of earlier matches on the page; `None` if the match is not in the text, such as in the name of a tool.
+    pub nth: Option<usize>,
 }
 
 /// State of the message detail.
@@ -58,8 +82,15 @@ pub enum MessagesCommand {
     Sort(Sort),
     /// Filter the table.
     Filter(Filter),
-    /// Focus the filter field.
+    /// Show the tab and focus the filter field.
     FocusFilter,
+    /// Select the next match of the query, or the previous one.
+    Find {
+        /// Whether to select the previous one.
+        is_back: bool,
+    },
+    /// Show the match that was found last at this place.
+    ShowFound(HitPlace),
     /// Change the text of the field that jumps to a message.
     EditJump(String),
     /// Set how the selected message is shown.

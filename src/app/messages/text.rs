@@ -101,6 +101,13 @@ impl Section {
         let (start, end) = (at(page), at(page + 1));
         (page == 0 || start < end).then(|| &self.text[start..end])
     }
+
+    /// Returns the page of the character at a byte offset.
+    pub fn page_of(&self, at: usize) -> usize {
+        let page = at / PAGE;
+        // A page begins with the character that crosses its first byte.
+        page + usize::from(at >= self.text.floor_char_boundary((page + 1) * PAGE))
+    }
 }
 
 fn section(message: &Message, part: &Part, tokens: Tokens) -> Section {

@@ -8,7 +8,7 @@ use crate::safe_text;
 use crate::session::{Body, Issue, Kind, Message, Part, Session, issues, kind_of};
 use crate::tokens::TokenLedger;
 use crate::units::Tokens;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -110,7 +110,7 @@ impl Document {
                     .find_map(|p| p.body.tool())
                     .map(|tool| safe_text::one_line(tool, 200).into()),
                 preview: preview(&loaded, message).into(),
-                call: message.call.or_else(|| first_call_with(session, idx)),
+                call: session.call_of(idx),
                 partners: std::mem::take(&mut partners[idx]),
             })
             .collect();
@@ -142,6 +142,12 @@ impl Document {
         &self.loaded.case.session
     }
 
+    /// Returns the names of the tools, in alphabetical order.
+    pub fn tools(&self) -> Vec<&str> {
+        let tools = self.facts.iter().filter_map(|facts| facts.tool.as_deref());
+        tools.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
     /// Returns the index of the last call, or 0 without calls.
     pub fn last_call(&self) -> usize {
         self.session().calls.len().saturating_sub(1)
@@ -164,7 +170,7 @@ impl Document {
         if call >= last || calls[call].context_end > message {
             return call.min(last);
         }
-        first_call_with(self.session(), message).unwrap_or(last)
+        self.session().first_call_with(message).unwrap_or(last)
     }
 
     /// Returns the line of a byte in the file, from 1.
@@ -264,11 +270,6 @@ pub fn media(mime: &str, pixels: Option<(u32, u32)>) -> String {
         Some((width, height)) => format!("{mime} · {width} × {height}"),
         None => mime.to_owned(),
     }
-}
-
-fn first_call_with(session: &Session, message: usize) -> Option<usize> {
-    let call = session.calls.partition_point(|s| s.context_end <= message);
-    (call < session.calls.len()).then_some(call)
 }
 
 /// Returns, for each message, the messages with the matching calls and results. IDs may repeat: a result matches the

@@ -25,7 +25,8 @@ impl App {
         self.view.change(command);
     }
 
-    fn show_tab(&mut self, tab: Tab) {
+    /// Shows a tab of the drawer.
+    pub(in crate::app) fn show_tab(&mut self, tab: Tab) {
         // The table does not know about selections made while it was hidden.
         self.once.reveals_message |= tab == Tab::Messages && self.view.tab != tab;
         self.view.tab = tab;

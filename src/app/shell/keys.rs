@@ -36,7 +36,9 @@ enum When {
     NoDialog,
     /// Additionally, a session is open.
     InDocument,
-    /// Additionally, no control has the focus that could handle the key itself.
+    /// A session is open and no dialog, also while typing.
+    InDocumentOrTyping,
+    /// Additionally to [`When::InDocument`], no control has the focus that could handle the key itself.
     Free,
     /// Handled elsewhere: by the plot or the focused control.
     Elsewhere,
@@ -261,10 +263,25 @@ static SHORTCUTS: &[Shortcut] = &[
         bindings: &[(NONE, Key::Num0, |_| send(SelectCommand::Lane(None)))],
     },
     Shortcut {
+        keys: "Ctrl+F",
+        what: "Find in the messages",
+        when: When::InDocumentOrTyping,
+        bindings: &[(COMMAND, Key::F, |_| send(MessagesCommand::FocusFilter))],
+    },
+    Shortcut {
         keys: "/",
-        what: "Filter messages",
+        what: "Same as above while you do not type",
         when: When::InDocument,
         bindings: &[(NONE, Key::Slash, |_| send(MessagesCommand::FocusFilter))],
+    },
+    Shortcut {
+        keys: "F3   Shift+F3",
+        what: "Next, previous match (in the field also Enter, Shift+Enter)",
+        when: When::InDocumentOrTyping,
+        bindings: &[
+            (Modifiers::SHIFT, Key::F3, |_| find(true)),
+            (NONE, Key::F3, |_| find(false)),
+        ],
     },
     Shortcut {
         keys: "Esc",
@@ -316,6 +333,7 @@ pub(in crate::app) fn commands(
         When::NotTyping => !is_typing,
         When::NoDialog => !is_typing && !is_dialog_open,
         When::InDocument => !is_typing && !is_dialog_open && has_document,
+        When::InDocumentOrTyping => !is_dialog_open && has_document,
         When::Free => !is_typing && !is_dialog_open && has_document && is_free,
         When::Elsewhere => false,
     };
@@ -331,6 +349,10 @@ pub(in crate::app) fn commands(
 #[expect(clippy::unnecessary_wraps, reason = "every binding returns an option")]
 fn send(command: impl Into<Command>) -> Option<Command> {
     Some(command.into())
+}
+
+fn find(is_back: bool) -> Option<Command> {
+    send(MessagesCommand::Find { is_back })
 }
 
 fn focus(context: &KeyContext<'_>, lane: usize) -> Option<Command> {

@@ -45,6 +45,8 @@ pub(in crate::app) struct OpenSession<'a> {
 pub(in crate::app) struct FrameRequests {
     /// Focus the message filter.
     pub focuses_filter: bool,
+    /// Scroll the message detail to the match that was found last.
+    pub reveals_hit: bool,
     /// Scroll the list of events to the selected call.
     pub reveals_event: bool,
     /// Scroll lanes and table to the selected message.

@@ -162,6 +162,7 @@ impl App {
         self.selection.anchor = None;
         self.view.messages.added.clear();
         self.view.messages.detail.page = 0;
+        self.view.messages.found = None;
         self.view.unfolded.insert(message as u32);
     }
 

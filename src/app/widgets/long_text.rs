@@ -1,10 +1,13 @@
 //! A selectable text of any length, laid out in parts over several frames.
 
 use super::bidi;
+use crate::app::theme::palette;
 use egui::cache::FramePublisher;
-use egui::text::LayoutJob;
-use egui::{Id, Label, RichText, TextStyle, Ui, WidgetText};
+use egui::style::ScrollAnimation;
+use egui::text::{CCursor, LayoutJob, TextFormat, TextWrapping};
+use egui::{Align, Id, Label, RichText, TextStyle, Ui, WidgetText};
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Bytes laid out in each frame. The first frame lays out more. egui caches the layout line by line.
@@ -18,13 +21,39 @@ type Reached = FramePublisher<Id, usize>;
 /// Layouts in visual order from the previous frame, by text.
 type InOrder = FramePublisher<Id, Arc<LayoutJob>>;
 
+/// Places to highlight in a text. Text with letters that run from right to left has no highlights.
+#[derive(Clone, Copy)]
+pub struct Highlights<'a> {
+    /// Returns the places in a text, in order and without overlaps.
+    pub find: &'a dyn Fn(&str) -> Vec<Range<usize>>,
+    /// Index of the current place, which is emphasized.
+    pub current: Option<usize>,
+    /// Whether to scroll to the current place.
+    pub is_revealed: bool,
+}
+
+impl Highlights<'_> {
+    /// No highlights.
+    pub const NONE: Self = Highlights {
+        find: &|_| Vec::new(),
+        current: None,
+        is_revealed: false,
+    };
+}
+
 /// Shows a wrapped text. `id` must be unique for the text and its position.
-pub fn long_text(ui: &mut Ui, id: Id, text: &str, style: &TextStyle) {
+pub fn long_text(ui: &mut Ui, id: Id, text: &str, style: &TextStyle, highlights: Highlights<'_>) {
     let text = with_shorter_lines(text);
+    let places = (highlights.find)(&text);
+    // Breaks in long lines may divide places.
+    let end = places.len().checked_sub(1);
+    let current = end.and_then(|end| Some(highlights.current?.min(end)));
+    let revealed = current.filter(|_| highlights.is_revealed);
     let width = ui.available_width();
     let id = id.with((text.len(), width.to_bits()));
     let before = ui.memory_mut(|memory| memory.caches.cache::<Reached>().get(&id).copied());
     let least = before.map_or(FIRST, |before| before + STRETCH);
+    let least = least.max(revealed.map_or(0, |current| places[current].end));
     let reached = line_end(&text, least);
     ui.memory_mut(|memory| memory.caches.cache::<Reached>().set(id, reached));
     let (shown, rest) = text.split_at(reached);
@@ -35,17 +64,61 @@ pub fn long_text(ui: &mut Ui, id: Id, text: &str, style: &TextStyle) {
     } else {
         shown.strip_suffix('\n').unwrap_or(shown)
     };
-    let text = RichText::new(shown).text_style(style.clone());
     let text = if bidi::is_any(shown) {
+        let text = RichText::new(shown).text_style(style.clone());
         in_order(ui, id.with(reached), text, width).into()
+    } else if places.is_empty() {
+        WidgetText::from(RichText::new(shown).text_style(style.clone()))
     } else {
-        WidgetText::from(text)
+        let job = highlighted(ui, shown, style, (&places, current));
+        let wrap = TextWrapping::wrap_at_width(width);
+        WidgetText::Galley(ui.painter().layout_job(LayoutJob { wrap, ..job }))
     };
-    ui.add(Label::new(text).wrap().selectable(true));
+    let galley = match &text {
+        WidgetText::Galley(galley) => Some(Arc::clone(galley)),
+        _ => None,
+    };
+    let label = ui.add(Label::new(text).wrap().selectable(true));
+    if let (Some(current), Some(galley)) = (revealed, galley) {
+        let letters = shown[..places[current].start].chars().count();
+        let place = galley.pos_from_cursor(CCursor::new(letters));
+        let place = place.translate(label.rect.min.to_vec2());
+        ui.scroll_to_rect_animation(place, Some(Align::Center), ScrollAnimation::none());
+    }
     if !is_whole {
         ui.add_space(height(ui, rest, width, style));
         ui.ctx().request_repaint();
     }
+}
+
+/// Returns a text with highlighted places.
+fn highlighted(
+    ui: &Ui,
+    text: &str,
+    style: &TextStyle,
+    (places, current): (&[Range<usize>], Option<usize>),
+) -> LayoutJob {
+    let palette = palette(ui);
+    let plain = TextFormat::simple(style.resolve(ui.style()), ui.visuals().text_color());
+    let (mut job, mut end) = (LayoutJob::default(), 0);
+    let shown = places.iter().filter(|place| place.end <= text.len());
+    for (nth, place) in shown.enumerate() {
+        let (color, background) = if current == Some(nth) {
+            (palette.on_fill, palette.accent)
+        } else {
+            (palette.text, palette.selection)
+        };
+        let marked = TextFormat {
+            color,
+            background,
+            ..plain.clone()
+        };
+        job.append(&text[end..place.start], 0.0, plain.clone());
+        job.append(&text[place.clone()], 0.0, marked);
+        end = place.end;
+    }
+    job.append(&text[end..], 0.0, plain);
+    job
 }
 
 /// Returns the cached layout of the text in visual order.

@@ -32,7 +32,7 @@ pub use knob_slider::knob_slider;
 pub use knob_spec::{KnobResponse, KnobSpec};
 pub use labelled::labelled;
 pub use level::{level_sign, level_tone};
-pub use long_text::long_text;
+pub use long_text::{Highlights, long_text};
 pub use mark_icon::mark_icon;
 pub use number::grouped;
 pub use pill::{

@@ -1,0 +1,175 @@
+//! The field that filters and finds messages with a query, and the count of its matches.
+
+use super::input::MessagesInput;
+use super::state::{HitPlace, MessagesCommand};
+use super::text::MessageText;
+use crate::analysis::query::{HELP, Hit, Query, complete};
+use crate::app::command::Commands;
+use crate::app::theme::palette;
+use crate::app::widgets::text::small;
+use crate::app::wording;
+use egui::text::{CCursor, CCursorRange};
+use egui::{
+    Button, CompletionPopup, Id, Key, Label, Margin, Response, Suggestion, TextEdit, Tooltip, Ui,
+    vec2,
+};
+
+/// Shows the field. Enter selects the next match, Shift+Enter the previous one.
+pub(super) fn field(ui: &mut Ui, input: &MessagesInput<'_>, width: f32, commands: &mut Commands) {
+    let filter = &input.view.filter;
+    let mut text = filter.text.clone();
+    let mut edit = TextEdit::singleline(&mut text)
+        .hint_text("Find…  Ctrl+F")
+        .desired_width(width)
+        .margin(Margin::symmetric(6, 3));
+    if filter.error.is_some() {
+        edit = edit.text_color(palette(ui).bad);
+    }
+    let popup = CompletionPopup::new(Id::unique("message filter")).accept_keys([Key::Tab]);
+    let output = popup.show(ui, edit, |query| {
+        // The names are collected only where they are suggested.
+        let tools = if query.word.contains("tool:") {
+            input.document.tools()
+        } else {
+            Vec::new()
+        };
+        let words = complete(query.word, &tools);
+        words.into_iter().map(Suggestion::new).collect()
+    });
+    let response = output.text_edit.response.response.clone();
+    let response = response.accessible_name("Filter messages");
+    if input.once.focuses_filter {
+        response.request_focus();
+        // Typing replaces the last query.
+        let mut state = output.text_edit.state;
+        let all = CCursorRange::two(CCursor::default(), CCursor::new(text.chars().count()));
+        state.cursor.set_char_range(Some(all));
+        state.store(ui.ctx(), response.id);
+    }
+    if response.lost_focus() && ui.input(|i| i.key_pressed(Key::Escape)) {
+        text.clear();
+    }
+    let is_entered = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
+    if is_entered && !text.trim().is_empty() {
+        let is_back = ui.input(|i| i.modifiers.shift);
+        commands.push(MessagesCommand::Find { is_back });
+        response.request_focus();
+    }
+    if text != filter.text {
+        let mut filter = filter.clone();
+        filter.set_text(text);
+        commands.push(MessagesCommand::Filter(filter));
+    }
+    if !output.is_open {
+        explain(ui, response, input);
+    }
+}
+
+/// Shows the error in the query, else the language while the pointer is over the field.
+fn explain(ui: &Ui, field: Response, input: &MessagesInput<'_>) {
+    let Some(error) = &input.view.filter.error else {
+        field.on_hover_text(format!("Show and find messages: {HELP}"));
+        return;
+    };
+    let text = small(ui, error.to_string()).color(palette(ui).bad);
+    Tooltip::always_open(ui.ctx().clone(), ui.layer_id(), field.id, &field)
+        .width(360.0)
+        .show(|ui| ui.add(Label::new(text).wrap()));
+}
+
+/// Shows the number of matches, and buttons for the next and the previous one.
+pub(super) fn count(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
+    if input.view.filter.query.is_empty() {
+        return;
+    }
+    let Some(hits) = input.hits else {
+        return;
+    };
+    let n = hits.list.len();
+    // From right to left.
+    for (sign, name, is_back) in [("↓", "Next match", false), ("↑", "Previous match", true)] {
+        let button = Button::new(sign).min_size(vec2(22.0, 22.0));
+        let button = ui.add_enabled(n > 0, button).accessible_name(name);
+        let keys = if is_back { "Shift+F3" } else { "F3" };
+        if button.on_hover_text(format!("{name} ({keys})")).clicked() {
+            commands.push(MessagesCommand::Find { is_back });
+        }
+    }
+    let all = wording::grouped(n as u64);
+    let at = input
+        .view
+        .found
+        .and_then(|found| hits.list.iter().position(|hit| *hit == found.hit));
+    let text = match (at, hits.is_cut) {
+        (Some(at), false) => format!("{} of {all}", wording::number(at)),
+        (Some(at), true) => format!("{} of over {all}", wording::number(at)),
+        (None, true) => format!("over {all} matches"),
+        (None, false) if n == 1 => "1 match".to_owned(),
+        (None, false) => format!("{all} matches"),
+    };
+    let listed = wording::count(input.order.len(), "message");
+    let text = small(ui, text);
+    ui.label(text)
+        .on_hover_text(format!("Matches of the query in {listed}"));
+}
+
+/// Returns the place of a match in the text of its message.
+pub(super) fn place(hit: Hit, text: &MessageText, query: &Query) -> HitPlace {
+    let section = hit.part as usize;
+    let shown = text.sections.get(section);
+    let found = shown.and_then(|shown| {
+        // The text may be formatted and then has fewer occurrences than the part.
+        let all = query.occurrences(&shown.text);
+        let nth = (hit.nth as usize).min(all.len().checked_sub(1)?);
+        let page = shown.page_of(all[nth].start);
+        let same_page = all[..nth].iter().rev();
+        let same_page = same_page.take_while(|range| shown.page_of(range.start) == page);
+        Some((page, same_page.count()))
+    });
+    HitPlace {
+        section,
+        page: found.map_or(0, |(page, _)| page),
+        nth: found.map(|(_, nth)| nth),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::messages::text::Section;
+
+    #[test]
+    fn a_match_is_placed_on_its_page() {
+        let filler = "é ".repeat(20_000);
+        let section = Section {
+            title: String::new(),
+            kind: None,
+            tokens: None,
+            text: format!("word {filler} word Word {filler} word"),
+        };
+        let text = MessageText {
+            sections: vec![section],
+        };
+        let query = Query::parse("word").unwrap();
+        let at = |nth| {
+            let hit = Hit {
+                message: 0,
+                part: 0,
+                nth,
+            };
+            let place = place(hit, &text, &query);
+            (place.page, place.nth)
+        };
+        assert_eq!(at(0), (0, Some(0)));
+        assert_eq!(at(1), (1, Some(0)));
+        assert_eq!(at(2), (1, Some(1)));
+        assert_eq!(at(3), (2, Some(0)));
+        // The part has more occurrences than the formatted text.
+        assert_eq!(at(9), (2, Some(0)));
+        for nth in 0..4 {
+            let (page, on_page) = at(nth);
+            let shown = text.sections[0].page(page).unwrap();
+            assert!(query.occurrences(shown).len() > on_page.unwrap());
+        }
+    }
+}
