@@ -1,4 +1,4 @@
-//! *Measure with a model…*: consent before anything is sent, the same result as the library, and stopping.
+//! *Measure with a model…*: consent before anything is sent, and the same result as the library.
 
 use crate::reader::{metrics_session, read, reply};
 use crate::server::{Server, answer};

@@ -117,6 +117,18 @@ pub struct Fact {
     pub uses: Box<[u32]>,
 }
 
+impl Fact {
+    /// Returns whether no message before this index replaced it.
+    pub fn is_current(&self, context_end: usize) -> bool {
+        self.until.is_none_or(|until| until as usize >= context_end)
+    }
+
+    /// Returns the indices of the later calls whose answers contain it, ascending.
+    pub fn calls_with_uses(&self) -> impl Iterator<Item = usize> {
+        self.uses.iter().map(|call| *call as usize)
+    }
+}
+
 /// Maximum number of facts of a kind.
 const MAX_PER_KIND: usize = 3_000;
 
@@ -190,8 +202,8 @@ impl Facts {
         self.left_out[kind as usize]
     }
 
-    /// Returns the states of all facts in texts that anything else wrote. A result with the outcome of a command states it
-    /// if it is there unchanged.
+    /// Returns the states of all facts in texts that anything else wrote. A command whose text is there is stated
+    /// verbatim if its result is there unchanged.
     fn in_texts(&self, session: &Session, texts: &[&str]) -> Vec<FactState> {
         let found: Vec<Vec<(u32, bool)>> = texts
             .par_iter()
@@ -210,7 +222,9 @@ impl Facts {
         let whole: HashSet<&str> = texts.iter().map(|text| text.trim()).collect();
         for (state, part) in states.iter_mut().zip(&self.evidence) {
             let result = part.map(|part| session.parts[part as usize].body.text().trim());
-            if result.is_some_and(|result| !result.is_empty() && whole.contains(result)) {
+            let is_named = *state != FactState::Gone;
+            let is_there = |result: &str| !result.is_empty() && whole.contains(result);
+            if is_named && result.is_some_and(is_there) {
                 *state = FactState::Verbatim;
             }
         }

@@ -1,6 +1,6 @@
 //! Survival: the facts that the last call of a run still received, by kind, and those that it lost.
 
-use super::{Fact, FactHistory, FactKind, FactState, Facts};
+use super::{FactHistory, FactKind, FactState, Facts};
 use crate::engine::{Case, Outcome};
 use crate::session::Session;
 use crate::units::{Share, Tokens};
@@ -36,9 +36,14 @@ impl KindSurvival {
         (self.stated > 0).then(|| [of_all(held), of_all(held + self.unknown)])
     }
 
-    /// Returns the share that the context holds verbatim.
-    pub fn verbatim_share(&self) -> Option<Share> {
-        (self.stated > 0).then(|| Share(self.verbatim as f64 / self.stated as f64))
+    /// Returns the survival if only facts that the context holds verbatim count as held.
+    #[must_use]
+    pub fn verbatim_only(self) -> Self {
+        Self {
+            partial: 0,
+            gone: self.gone + self.partial,
+            ..self
+        }
     }
 
     fn add(&mut self, state: FactState, is_removed: bool) {
@@ -64,7 +69,7 @@ pub struct LostFact {
     pub back_at: Option<usize>,
     /// Index of the first call that lacked it and whose answer uses it.
     pub used_at: Option<usize>,
-    /// Whether the last call lacks it.
+    /// Whether the last call lacks it, and no later fact replaced it.
     pub is_gone: bool,
 }
 
@@ -201,12 +206,8 @@ fn current_states<'a>(
     context_end: usize,
 ) -> impl Iterator<Item = (usize, FactState)> + use<'a> {
     let all = facts.all().iter().enumerate();
-    let current = all.filter(move |(_, fact)| is_current(fact, context_end));
+    let current = all.filter(move |(_, fact)| fact.is_current(context_end));
     current.filter_map(move |(idx, _)| Some((idx, history.at(idx, call)?)))
-}
-
-fn is_current(fact: &Fact, context_end: usize) -> bool {
-    fact.until.is_none_or(|until| until as usize >= context_end)
 }
 
 /// Returns the facts that a call of a run lacked: those used while they were lost first, then by kind and place.
@@ -228,20 +229,20 @@ fn lost_fact(facts: &Facts, case: &Case, history: &FactHistory, idx: usize) -> O
         .position(|(_, state)| *state == FactState::Gone)?;
     let back = changes[first..]
         .iter()
-        .find(|(_, state)| *state != FactState::Gone);
+        .find(|(_, state)| matches!(state, FactState::Verbatim | FactState::Partial));
     let fact = &facts.all()[idx];
     let left_at = changes[first].0 as usize;
-    if !is_current(fact, case.session.calls[left_at].context_end) {
+    let is_current_at = |call: usize| fact.is_current(case.session.calls[call].context_end);
+    if !is_current_at(left_at) {
         return None;
     }
-    let is_lost_at = |call: &&u32| history.at(idx, **call as usize) == Some(FactState::Gone);
+    let is_lost_at =
+        |call: &usize| is_current_at(*call) && history.at(idx, *call) == Some(FactState::Gone);
     Some(LostFact {
         fact: idx,
         left_at: Some(left_at),
         back_at: back.map(|(call, _)| *call as usize),
-        used_at: fact.uses.iter().find(is_lost_at).map(|call| *call as usize),
-        is_gone: changes
-            .last()
-            .is_some_and(|(_, state)| *state == FactState::Gone),
+        used_at: fact.calls_with_uses().find(is_lost_at),
+        is_gone: history.last_call.is_some_and(|last| is_lost_at(&last)),
     })
 }

@@ -1,7 +1,9 @@
 //! Searches facts in texts: many at once, at word boundaries.
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 /// Texts that show that a fact is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,12 +137,12 @@ impl Finder {
         }
     }
 
-    /// Returns the patterns in a text, each with its position; possibly several times.
-    fn hits(&self, text: &str) -> impl Iterator<Item = (usize, usize)> {
+    /// Returns the patterns in a text, each with its bytes; possibly several times.
+    fn hits(&self, text: &str) -> impl Iterator<Item = (usize, Range<usize>)> {
         let hits = self.automaton.iter();
         let hits = hits.flat_map(move |automaton| automaton.find_overlapping_iter(text));
         let words = hits.filter(move |hit| is_word(text, hit.start(), hit.end()));
-        words.map(|hit| (hit.pattern().as_usize(), hit.start()))
+        words.map(|hit| (hit.pattern().as_usize(), hit.start()..hit.end()))
     }
 
     /// Returns the facts that a part of the session states, each with whether verbatim; twice if both.
@@ -162,11 +164,11 @@ impl Finder {
         is_summary: bool,
     ) -> Vec<(u32, bool)> {
         let mut states = Vec::new();
-        for (pattern, at) in self.hits(text) {
+        for (pattern, hit) in self.hits(text) {
+            let told = LazyCell::new(|| Told::around(text, hit));
             for (fact, is_verbatim) in &self.facts[pattern] {
-                let is_told = searches[*fact as usize]
-                    .outcome
-                    .is_none_or(|outcome| tells(line_at(text, at), outcome));
+                let outcome = searches[*fact as usize].outcome;
+                let is_told = outcome.is_none_or(|outcome| told.states(outcome));
                 states.push((*fact, *is_verbatim && is_told));
             }
         }
@@ -197,32 +199,68 @@ fn is_word(text: &str, start: usize, end: usize) -> bool {
         && !joins(text[end..].chars().next(), hit.chars().next_back())
 }
 
-fn line_at(text: &str, at: usize) -> &str {
-    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
-    let end = text[at..].find('\n').map_or(text.len(), |end| at + end);
-    &text[start..end]
+/// The outcomes that the line around a match states.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Told {
+    passed: bool,
+    failed: bool,
 }
 
-/// Words that state that a command failed.
-const FAILED: [&str; 5] = ["fail", "error", "exit code", "broke", "crash"];
-/// Words that state that a command passed.
-const PASSED: [&str; 7] = [
-    "pass",
-    "succe",
-    "ok",
-    "works",
-    "clean",
-    "green",
-    "exit code 0",
-];
+impl Told {
+    /// Maximum number of bytes that are read before and after a match.
+    const AROUND: usize = 200;
 
-/// Returns whether a line states an outcome.
-fn tells(line: &str, outcome: Outcome) -> bool {
-    let line = line.to_lowercase();
-    let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
-    match outcome {
-        Outcome::Passed => has(&PASSED),
-        Outcome::Failed => has(&FAILED),
+    /// Reads the line around the bytes of a match. The match itself states no outcome.
+    fn around(text: &str, hit: Range<usize>) -> Self {
+        let start = text.floor_char_boundary(hit.start.saturating_sub(Self::AROUND));
+        let end = text.ceil_char_boundary(hit.end.saturating_add(Self::AROUND).min(text.len()));
+        let before = text[start..hit.start]
+            .rsplit('\n')
+            .next()
+            .unwrap_or_default();
+        let after = text[hit.end..end].split('\n').next().unwrap_or_default();
+        let mut told = Self::of_words(before);
+        let after = Self::of_words(after);
+        told.passed |= after.passed;
+        told.failed |= after.failed;
+        told
+    }
+
+    fn of_words(text: &str) -> Self {
+        let text = text.to_lowercase();
+        let words = text.split(|c: char| !c.is_alphanumeric());
+        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        let mut told = Self::default();
+        for (at, word) in words.iter().enumerate() {
+            let before = at.checked_sub(1).map_or("", |before| words[before]);
+            let is_failure = ["fail", "error", "crash", "broke"]
+                .iter()
+                .any(|start| word.starts_with(start));
+            let is_success = ["pass", "succe"]
+                .iter()
+                .any(|start| word.starts_with(start))
+                || ["ok", "works", "worked", "clean", "green"].contains(word);
+            match words.get(at + 1) {
+                Some(&code) if *word == "code" && before == "exit" => {
+                    told.passed |= code == "0";
+                    told.failed |= code != "0";
+                }
+                // `0 failed`, `no errors`
+                _ if is_failure && ["0", "no", "without"].contains(&before) => told.passed = true,
+                _ => {
+                    told.failed |= is_failure;
+                    told.passed |= is_success && !["0", "not"].contains(&before);
+                }
+            }
+        }
+        told
+    }
+
+    fn states(self, outcome: Outcome) -> bool {
+        match outcome {
+            Outcome::Passed => self.passed,
+            Outcome::Failed => self.failed,
+        }
     }
 }
 
@@ -272,5 +310,27 @@ mod tests {
         let states = |text| finder.states(&searches, text, true);
         assert_eq!(states("ran cargo test --lib, 2 failed"), [(0, true)]);
         assert_eq!(states("ran cargo test --lib\nfailed"), [(0, false)]);
+    }
+
+    #[test]
+    fn an_outcome_is_told_in_words_outside_of_the_command() {
+        let told = |command: &str, outcome, text: &str| {
+            let searches = [Search::new(command).with(Some(outcome))];
+            Finder::new(&searches).states(&searches, text, true) == [(0, true)]
+        };
+        let tests = |outcome, text| told("cargo test", outcome, text);
+        assert!(tests(Outcome::Passed, "cargo test: exit code 0"));
+        assert!(tests(Outcome::Failed, "cargo test: exit code 101"));
+        assert!(tests(Outcome::Passed, "cargo test: 12 passed, 0 failed"));
+        assert!(!tests(Outcome::Failed, "cargo test: 12 passed, 0 failed"));
+        assert!(tests(Outcome::Failed, "cargo test: 10 failed"));
+        assert!(!tests(Outcome::Passed, "cargo test took 5 s"));
+        assert!(!told("make clean", Outcome::Passed, "ran make clean"));
+        let flag = "cargo test --no-fail-fast";
+        assert!(!told(
+            flag,
+            Outcome::Failed,
+            "ran cargo test --no-fail-fast"
+        ));
     }
 }

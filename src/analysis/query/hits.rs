@@ -67,8 +67,8 @@ impl Query {
 }
 
 impl Hits {
-    /// Returns the index of the place after `current`, or before it; past the end, the first one. Without a current place,
-    /// the first one from a message on.
+    /// Returns the place after `current`, or before it; wraps around. Without a current place, returns the first one from
+    /// message `from` on.
     pub fn step(&self, current: Option<Hit>, from: Option<usize>, is_back: bool) -> Option<Hit> {
         let n = self.list.len();
         let position = |hit: Hit| self.list.iter().position(|other| *other == hit);

@@ -51,9 +51,7 @@ pub fn observations(
         let fetched = Fetched::new(facts, case, after);
         for (fact_idx, fact) in facts.all().iter().enumerate() {
             let is_before = (fact.message as usize) < compaction.before_message;
-            let is_current = fact
-                .until
-                .is_none_or(|until| until as usize >= first.context_end);
+            let is_current = fact.is_current(first.context_end);
             let state = history.at(fact_idx, compaction.call);
             let Some(state) = state.filter(|_| is_before && is_current) else {
                 continue;

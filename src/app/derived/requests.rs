@@ -329,7 +329,8 @@ impl Derived {
         let Some(facts) = facts.map(Arc::clone) else {
             return;
         };
-        let call = view.evaluate.at_selected_call.then_some(selection.call);
+        let is_call = selection.call < runs.case.session.calls.len();
+        let call = (view.evaluate.at_selected_call && is_call).then_some(selection.call);
         let key = (self.runs.generation(), call);
         self.evaluation.want(ctx, self.at, &key, move |before| {
             Evaluation::new(&runs, &facts, call, before.as_deref())

@@ -150,14 +150,15 @@ fn listed(
         .filter_map(|(fact, _)| {
             let changes = history.changes(fact).iter();
             let mut left = changes.filter(|(_, state)| *state == FactState::Unknown);
-            let is_unknown_at =
-                |call: &&u32| history.at(fact, **call as usize) == Some(FactState::Unknown);
-            let used = facts.all()[fact].uses.iter().find(is_unknown_at);
+            let used = facts.all()[fact].calls_with_uses();
+            let used = used
+                .filter(|call| history.at(fact, *call) == Some(FactState::Unknown))
+                .find(|call| facts.all()[fact].is_current(case.session.calls[*call].context_end));
             Some(ListedFact {
                 fact,
                 left_at: left.next()?.0 as usize,
                 back_at: None,
-                used_at: used.map(|call| *call as usize),
+                used_at: used,
                 is_unknown: true,
             })
         })

@@ -25,7 +25,7 @@ const LABEL: f32 = 112.0;
 const STATED: f32 = 46.0;
 const LANE: f32 = 122.0;
 /// Width of the number in a cell, and minimum width of the bar beside it, in points.
-const NUMBER: f32 = 66.0;
+const NUMBER: f32 = 76.0;
 const MIN_BAR: f32 = 16.0;
 /// Height below which the notes are hidden in favor of rows, in points.
 const LOW: f32 = 240.0;

@@ -116,6 +116,7 @@ fn ask_consent(ui: &mut Ui, consent: &Consent) {
         ui,
         &[
             ("model", destination(endpoint)),
+            ("lanes", consent.lanes.clone()),
             ("sends", sends),
             (
                 "receives",

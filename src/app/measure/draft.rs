@@ -13,8 +13,8 @@ pub const MAX_SAMPLES: usize = 100;
 pub struct MeasureDraft {
     /// The model.
     pub model: ModelDraft,
-    /// Indices of the lanes to leave out.
-    pub skipped: BTreeSet<usize>,
+    /// Names of the lanes to leave out.
+    pub skipped: BTreeSet<String>,
     /// Probes after each compaction, at most.
     pub probes: usize,
     /// Times that each lane is played with new summaries.

@@ -49,12 +49,12 @@ fn lanes(ui: &mut Ui, runs: &Runs, draft: &mut MeasureDraft) {
             if lane.policy.stages.is_empty() {
                 continue;
             }
-            let is_chosen = !draft.skipped.contains(&idx);
+            let name = runs.label(Some(idx));
+            let is_chosen = !draft.skipped.contains(name);
             let color = palette(ui).lane(idx);
-            if widgets::toggle(ui, runs.label(Some(idx)), is_chosen, color).clicked()
-                && !draft.skipped.remove(&idx)
+            if widgets::toggle(ui, name, is_chosen, color).clicked() && !draft.skipped.remove(name)
             {
-                draft.skipped.insert(idx);
+                draft.skipped.insert(name.to_owned());
             }
         }
     });

@@ -62,6 +62,8 @@ pub struct Consent {
     pub model: Model,
     /// Limit on the price.
     pub budget: Option<Budget>,
+    /// Names of the lanes.
+    pub lanes: String,
     job: EvaluationJob,
     plan: Plan,
     costs: Vec<(String, Option<Usd>)>,
@@ -151,7 +153,9 @@ impl Measurement {
             if plan.n_probes() == 0 {
                 return Err(NO_QUESTIONS.to_owned());
             }
+            let names: Vec<&str> = job.lanes.iter().map(|lane| &*lane.name).collect();
             Ok(Box::new(Consent {
+                lanes: names.join(", "),
                 cost: plan.cost(&job, &model),
                 model,
                 budget,
@@ -179,12 +183,17 @@ impl Measurement {
     fn lanes(&self, inputs: MeasureInputs<'_>) -> (Vec<EvaluatedLane>, Vec<(String, Option<Usd>)>) {
         let lanes = inputs.runs.lanes.iter().enumerate();
         let lanes = lanes.filter(|(idx, lane)| {
-            !self.draft.skipped.contains(idx) && !lane.policy.stages.is_empty()
+            let name = inputs.runs.label(Some(*idx));
+            !self.draft.skipped.contains(name) && !lane.policy.stages.is_empty()
         });
         let lanes = lanes.map(|(idx, lane)| {
             let name = inputs.runs.label(Some(idx)).to_owned();
             let cost = inputs.costs.and_then(|costs| costs.of(Some(idx)));
-            let cost = cost.and_then(|lane| lane.cost.total());
+            // The lanes are measured without manual edits, which the cost includes.
+            let is_edited = !inputs.runs.case.manual_edits.is_empty();
+            let cost = cost
+                .and_then(|lane| lane.cost.total())
+                .filter(|_| !is_edited);
             let evaluated = EvaluatedLane {
                 name: name.clone(),
                 policy: (*lane.policy).clone(),

@@ -73,6 +73,8 @@ struct Evaluated {
     calls: usize,
     facts: Facts,
     lanes: Vec<EvaluatedLane>,
+    /// The only lane is a text that was given with `--score`.
+    is_score: bool,
 }
 
 impl Evaluated {
@@ -85,6 +87,7 @@ impl Evaluated {
             calls: session.calls.len(),
             facts,
             lanes,
+            is_score: false,
         }
     }
 }

@@ -110,9 +110,11 @@ impl ModelTierArgs {
             .first()
             .map_or("evaluation", |s| &*s.case.session.source.name);
         let (model, mut log) = self.model(name, shared)?;
-        let has_pins = sessions
-            .iter()
-            .any(|s| !s.case.manual_edits.pinned.is_empty());
+        // Planted facts are followed without manual edits.
+        let has_pins = !matches!(tier, Tier::Planted(_))
+            && sessions
+                .iter()
+                .any(|s| !s.case.manual_edits.pinned.is_empty());
         let job = EvaluationJob::new(
             tier,
             sessions,

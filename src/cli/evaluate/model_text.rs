@@ -41,10 +41,11 @@ pub(super) fn text(report: &Report) -> String {
     let requests = &report.requests;
     let _ = writeln!(
         text,
-        "{} answered, {} with an error, {} not sent",
+        "{} answered, {} with an error, {} not sent, {} longer than the model's window",
         counted(requests.answered, "request"),
         requests.failed,
-        requests.not_sent
+        requests.not_sent,
+        requests.too_long
     );
     text
 }

@@ -51,20 +51,23 @@ pub(super) fn run(
     let facts = Facts::new(&source_case.session);
     let survival = LaneSurvival::of_texts(&facts, &source_case.session, &texts, tokens);
     let evaluations = Evaluations {
-        sessions: vec![Evaluated::new(
-            SessionId {
-                file: source.to_string_lossy().into_owned(),
-                conversation: shared.conversation,
-            },
-            &source_case.session,
-            facts,
-            vec![EvaluatedLane {
-                name: compacted.to_string_lossy().into_owned(),
-                survival,
-                compactions: None,
-                cost: None,
-            }],
-        )],
+        sessions: vec![Evaluated {
+            is_score: true,
+            ..Evaluated::new(
+                SessionId {
+                    file: source.to_string_lossy().into_owned(),
+                    conversation: shared.conversation,
+                },
+                &source_case.session,
+                facts,
+                vec![EvaluatedLane {
+                    name: compacted.to_string_lossy().into_owned(),
+                    survival,
+                    compactions: None,
+                    cost: None,
+                }],
+            )
+        }],
         skipped: Skipped::default(),
     };
     if shared.json {

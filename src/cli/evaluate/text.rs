@@ -57,12 +57,12 @@ impl Evaluated {
             );
             return;
         }
-        if self.calls == 0 {
+        if self.calls == 0 && !self.is_score {
             let _ = writeln!(text, "Survival cannot be judged: the session has no call.");
             return;
         }
         for lanes in self.lanes.chunks(MAX_COLUMNS) {
-            table(text, lanes);
+            self.table(text, lanes);
         }
         let _ = writeln!(
             text,
@@ -72,6 +72,79 @@ impl Evaluated {
         for lane in &self.lanes {
             self.lost(text, lane, all);
         }
+    }
+
+    fn table(&self, text: &mut String, lanes: &[EvaluatedLane]) {
+        let (head, size) = if self.is_score {
+            ("survival in this text", "tokens")
+        } else {
+            ("survival at the last call", "tokens of that call")
+        };
+        let _ = write!(text, "\n{head:<26}{:>8}", "facts");
+        for lane in lanes {
+            let _ = write!(text, " {:>12}", short(&lane.name, 12));
+        }
+        text.push('\n');
+        for kind in FactKind::ALL {
+            let stated = lanes
+                .first()
+                .map_or(0, |lane| lane.survival.of(Some(kind)).stated);
+            if stated > 0 {
+                let cells = lanes.iter().map(|lane| share(lane.survival.of(Some(kind))));
+                row(text, kind.label(), &stated.to_string(), cells);
+            }
+        }
+        let stated = lanes
+            .first()
+            .map_or(0, |lane| total(&lane.survival.kinds).stated);
+        row(
+            text,
+            "all facts",
+            &stated.to_string(),
+            lanes.iter().map(|lane| share(lane.survival.of(None))),
+        );
+        row(
+            text,
+            "verbatim only",
+            "",
+            lanes
+                .iter()
+                .map(|lane| share(lane.survival.of(None).verbatim_only())),
+        );
+        row(
+            text,
+            "used while lost",
+            "",
+            lanes.iter().map(|lane| {
+                let lost = lane.survival.lost.iter();
+                let used = lost.filter(|lost| lost.used_at.is_some()).count();
+                if self.is_score {
+                    dash()
+                } else {
+                    used.to_string()
+                }
+            }),
+        );
+        row(
+            text,
+            "compactions",
+            "",
+            lanes
+                .iter()
+                .map(|lane| lane.compactions.map_or_else(dash, |n| n.to_string())),
+        );
+        row(
+            text,
+            size,
+            "",
+            lanes.iter().map(|lane| tokens(lane.survival.tokens)),
+        );
+        row(
+            text,
+            "cost of the lane",
+            "",
+            lanes.iter().map(|lane| lane.cost.map_or_else(dash, usd)),
+        );
     }
 
     fn lost(&self, text: &mut String, lane: &EvaluatedLane, all: bool) {
@@ -102,74 +175,6 @@ impl Evaluated {
             let _ = writeln!(text, "  and {} more (--all)", lost.len() - shown);
         }
     }
-}
-
-fn table(text: &mut String, lanes: &[EvaluatedLane]) {
-    let _ = write!(text, "\nsurvival at the last call {:>8}", "facts");
-    for lane in lanes {
-        let _ = write!(text, " {:>12}", short(&lane.name, 12));
-    }
-    text.push('\n');
-    for kind in FactKind::ALL {
-        let stated = lanes
-            .first()
-            .map_or(0, |lane| lane.survival.of(Some(kind)).stated);
-        if stated > 0 {
-            let cells = lanes.iter().map(|lane| share(lane.survival.of(Some(kind))));
-            row(text, kind.label(), &stated.to_string(), cells);
-        }
-    }
-    let stated = lanes
-        .first()
-        .map_or(0, |lane| total(&lane.survival.kinds).stated);
-    row(
-        text,
-        "all facts",
-        &stated.to_string(),
-        lanes.iter().map(|lane| share(lane.survival.of(None))),
-    );
-    row(
-        text,
-        "verbatim only",
-        "",
-        lanes.iter().map(|lane| {
-            let all = lane.survival.of(None);
-            all.verbatim_share().map_or_else(dash, percent)
-        }),
-    );
-    row(
-        text,
-        "lost when used",
-        "",
-        lanes.iter().map(|lane| {
-            let used = lane
-                .survival
-                .lost
-                .iter()
-                .filter(|lost| lost.used_at.is_some());
-            used.count().to_string()
-        }),
-    );
-    row(
-        text,
-        "compactions",
-        "",
-        lanes
-            .iter()
-            .map(|lane| lane.compactions.map_or_else(dash, |n| n.to_string())),
-    );
-    row(
-        text,
-        "tokens of that call",
-        "",
-        lanes.iter().map(|lane| tokens(lane.survival.tokens)),
-    );
-    row(
-        text,
-        "cost of the lane",
-        "",
-        lanes.iter().map(|lane| lane.cost.map_or_else(dash, usd)),
-    );
 }
 
 fn row(text: &mut String, label: &str, facts: &str, cells: impl Iterator<Item = String>) {

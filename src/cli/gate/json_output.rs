@@ -11,7 +11,7 @@ use serde::Serialize;
 /// The checks of every session and lane.
 #[derive(Serialize, JsonSchema)]
 pub(in crate::cli) struct Gate<'a> {
-    /// Whether every check passed, and there was at least one. True if a baseline was written.
+    /// Whether every check passed, and there was at least one. A run that writes a baseline needs none.
     passed: bool,
     /// Number of checks against limits and the baseline.
     checks: usize,

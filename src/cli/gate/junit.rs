@@ -5,7 +5,10 @@ use crate::analysis::tune::Check;
 use crate::safe_text::is_obeyed;
 use std::fmt::Write as _;
 
-/// Start of the files, after the XML declaration.
+/// First line of the files.
+const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+
+/// Start of the second line.
 const BEGINS: &str = "<testsuites name=\"plimsoll gate\"";
 
 /// Message of a run without any check.
@@ -15,7 +18,8 @@ pub(super) const NOTHING_COMPARED: &str = "failed: nothing compared, because the
 pub(super) const OWN: (&str, fn(&str) -> bool) = ("JUnit result of plimsoll gate", is_own);
 
 fn is_own(text: &str) -> bool {
-    text.contains(BEGINS)
+    text.strip_prefix(DECLARATION)
+        .is_some_and(|rest| rest.starts_with(BEGINS))
 }
 
 impl Verdict {
@@ -30,9 +34,8 @@ impl Verdict {
         }
         let tests: usize = suites.iter().map(|(tests, ..)| tests).sum();
         let failures: usize = suites.iter().map(|(_, failures, _)| failures).sum();
-        let mut text = format!(
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{BEGINS} tests=\"{tests}\" failures=\"{failures}\">\n"
-        );
+        let mut text =
+            format!("{DECLARATION}{BEGINS} tests=\"{tests}\" failures=\"{failures}\">\n");
         for (.., suite) in suites {
             text.push_str(&suite);
         }
@@ -50,6 +53,19 @@ struct Suite {
 }
 
 impl Suite {
+    /// Adds the case of a check.
+    fn check(&mut self, class: &str, name: &str, check: &Check) {
+        if check.is_judged || !check.ok {
+            return self.case(class, name, (!check.ok).then_some(&*check.text));
+        }
+        self.tests += 1;
+        let (class, name, why) = (escaped(class), escaped(name), escaped(&check.text));
+        let _ = writeln!(
+            self.cases,
+            "    <testcase classname=\"{class}\" name=\"{name}\"><skipped message=\"{why}\"/></testcase>"
+        );
+    }
+
     /// Adds a case, with the reason if it failed.
     fn case(&mut self, class: &str, name: &str, failure: Option<&str>) {
         self.tests += 1;
@@ -98,8 +114,7 @@ fn over_all(retained: &[(String, Check)]) -> (usize, usize, String) {
     let mut suite = Suite::default();
     for (lane, check) in retained {
         let class = format!("all sessions.{lane}");
-        let failure = (!check.ok).then_some(&*check.text);
-        suite.case(&class, check.measure.label(), failure);
+        suite.check(&class, check.measure.label(), check);
     }
     suite.finish("all sessions")
 }
@@ -114,7 +129,6 @@ fn suite(judged: &Judged) -> (usize, usize, String) {
     for lane in &judged.lanes {
         let class = format!("{name}.{}", lane.name);
         for (nth, check) in lane.checks.iter().enumerate() {
-            let failure = (!check.ok).then_some(&*check.text);
             // A measure may be compared with the baseline and with a limit; each case needs its own name.
             let before = lane.checks[..nth].iter();
             let measure = match before
@@ -124,7 +138,7 @@ fn suite(judged: &Judged) -> (usize, usize, String) {
                 0 => check.measure.label().to_owned(),
                 n => format!("{} ({})", check.measure.label(), n + 1),
             };
-            suite.case(&class, &measure, failure);
+            suite.check(&class, &measure, check);
         }
     }
     suite.finish(&named(&name, judged))

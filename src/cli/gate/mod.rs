@@ -217,7 +217,7 @@ impl Judged {
 }
 
 impl Verdict {
-    /// Returns true if a baseline was written, or if there are checks and all of them passed.
+    /// Returns whether all checks passed, and there is at least one or a baseline was written.
     fn passed(&self) -> bool {
         let retained = self.retained.iter().all(|(_, check)| check.ok);
         self.sessions.iter().all(Judged::passed) && retained && !self.compared_nothing()

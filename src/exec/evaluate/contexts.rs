@@ -3,7 +3,7 @@
 use super::job::EvaluatedLane;
 use super::sender::{Sender, Series};
 use crate::chat::{ChatMessage, message_from_json};
-use crate::engine::{Case, Estimator, KnobValues, Policy, Schedule};
+use crate::engine::{Case, Estimator, KnobValues, ManualEdits, Policy, Schedule};
 use crate::exec::export::{CallContext, ExportJob, context_with};
 use crate::exec::summary::{Answers, RequestRecord, Summarizer};
 use crate::formats::{self, FORMATS};
@@ -38,12 +38,12 @@ pub(super) struct PlayedSamples {
     pub(super) samples: Vec<(String, PlayedLane)>,
 }
 
-/// Returns the recorded context of a call.
+/// Returns the recorded context of a call, without manual edits.
 pub(super) fn recorded_context(case: &Case, call: usize) -> Result<PromptContext, String> {
     let none = presets::by_name("none").ok_or("there is no preset none")?;
     let knobs = none.defaults();
     let job = job(
-        case.clone(),
+        case.with_manual_edits(ManualEdits::default()),
         (&none, &knobs),
         Schedule::Now { force: false },
         call,

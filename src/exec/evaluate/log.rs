@@ -23,6 +23,8 @@ pub struct EvaluationLog {
     path: Option<PathBuf>,
     /// The file exists and belongs to this run.
     is_opened: bool,
+    /// Bytes before an incomplete last line, which is removed before anything is added.
+    whole: Option<u64>,
     file: Option<File>,
     answers: HashMap<String, Exchange>,
     /// Names of the series.
@@ -127,20 +129,8 @@ impl EvaluationLog {
             log.answers.insert(line.answer.key.clone(), line.answer);
             log.series.insert(line.series);
         }
-        if whole.len() < text.len() {
-            log.shorten(whole.len() as u64);
-        }
+        log.whole = (whole.len() < text.len()).then_some(whole.len() as u64);
         Ok(log)
-    }
-
-    /// Removes an incomplete last line, so that further lines can follow.
-    fn shorten(&mut self, len: u64) {
-        let open = |path: &Path| File::options().write(true).open(path)?.set_len(len);
-        if let Some(path) = &self.path
-            && let Err(error) = open(path)
-        {
-            self.error = Some(unwritable(path, &error));
-        }
     }
 
     /// Returns the path and the first error of writing it.
@@ -191,6 +181,9 @@ impl EvaluationLog {
         let mut lines = String::new();
         if self.file.is_none() {
             if self.is_opened {
+                if let Some(whole) = self.whole.take() {
+                    File::options().write(true).open(path)?.set_len(whole)?;
+                }
                 self.file = Some(File::options().append(true).open(path)?);
             } else {
                 self.file = Some(create_private(path)?);

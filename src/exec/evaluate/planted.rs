@@ -29,6 +29,7 @@ impl Planting {
 
     /// Plants the canaries before the first compaction of a lane; `None` if there is no compaction or no position.
     fn run(self, case: &Case, lane: &EvaluatedLane, lane_idx: usize) -> Option<PlantedRun> {
+        let case = &lane.case(case);
         let first = *removals(&simulate(case, &lane.policy, &lane.knobs, None)).first()?;
         let end = case.session.calls.get(first)?.context_end;
         let planted = plant(&case.session, &self.canaries(), end)?;

@@ -2,7 +2,7 @@
 
 use super::job::{EvaluatedSession, EvaluationJob, Tier};
 use crate::analysis::probes::{KnownFacts, Probe, Written, write};
-use crate::engine::{Case, Did, MessageStatus, Outcome, recorded, simulate};
+use crate::engine::{Case, Did, ManualEdits, MessageStatus, Outcome, recorded, simulate};
 use crate::units::Tokens;
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashSet};
@@ -57,7 +57,8 @@ impl SessionPoints {
             .collect();
         let calls: BTreeSet<usize> = removals.iter().flatten().copied().collect();
         let calls: Vec<usize> = calls.into_iter().filter(|call| *call < n_calls).collect();
-        let full = recorded(case, Tokens::ZERO, None);
+        let unedited = case.with_manual_edits(ManualEdits::default());
+        let full = recorded(&unedited, Tokens::ZERO, None);
         let points: Vec<(Point, Written)> = evenly(&calls, job.max_points)
             .into_par_iter()
             .map(|call| {

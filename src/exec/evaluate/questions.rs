@@ -170,6 +170,7 @@ pub(super) fn question(
         .window
         .is_some_and(|window| tokens + max_tokens > window)
     {
+        sender.skip();
         return None;
     }
     let question = ChatMessage::new("user", text);

@@ -78,10 +78,12 @@ pub struct RequestCounts {
     pub planned_questions: usize,
     /// Number of requests with an answer, including summaries.
     pub answered: usize,
-    /// Number of these answers that are errors, such as a context that is too long for the model.
+    /// Number of these answers that are errors.
     pub failed: usize,
     /// Number of requests that were not sent, because the run ended early.
     pub not_sent: usize,
+    /// Number of requests that were not sent, because they exceed the model's window.
+    pub too_long: usize,
     /// Tokens sent as reported by the provider; null if not reported.
     pub tokens_sent: Option<u64>,
     /// The part of the tokens sent that was read from the provider's cache; null if not reported.
@@ -97,6 +99,7 @@ impl RequestCounts {
             answered: traffic.answered,
             failed: traffic.failed,
             not_sent: traffic.missing,
+            too_long: traffic.too_long,
             tokens_sent: traffic.sent,
             tokens_from_cache: traffic.cache_read,
             tokens_received: traffic.received,

@@ -24,12 +24,14 @@ impl Budget {
     /// # Errors
     /// Returns one line if the price of the model is not known.
     pub fn new(limit: Usd, endpoint: &Endpoint, prices: &Prices) -> Result<Option<Self>, String> {
+        if endpoint.is_local() {
+            return Ok(None);
+        }
         match prices.lookup(&endpoint.model, None) {
             Some(price) => Ok(Some(Self {
                 limit,
                 price: price.clone(),
             })),
-            None if endpoint.is_local() => Ok(None),
             None => Err(format!("no price of {} is known", endpoint.model)),
         }
     }
@@ -70,6 +72,8 @@ struct State<'a> {
     used: BTreeMap<String, Exchange>,
     /// Number of requests without an answer.
     missing: usize,
+    /// Number of requests that exceed the model's window.
+    too_long: usize,
 }
 
 /// Tokens of the requests that a run used.
@@ -79,6 +83,7 @@ pub(super) struct Traffic {
     /// Answered with an error, for example because the context is too long for the model.
     pub(super) failed: usize,
     pub(super) missing: usize,
+    pub(super) too_long: usize,
     pub(super) sent: Option<u64>,
     pub(super) cache_read: Option<u64>,
     pub(super) received: Option<u64>,
@@ -104,6 +109,7 @@ impl<'a> Sender<'a> {
                 stopped: None,
                 used: BTreeMap::new(),
                 missing: 0,
+                too_long: 0,
             }),
             answered: Condvar::new(),
         }
@@ -132,9 +138,17 @@ impl<'a> Sender<'a> {
         answer
     }
 
+    /// Counts a request that is not sent because it exceeds the model's window.
+    pub(super) fn skip(&self) {
+        self.state().too_long += 1;
+        (self.on_answer)();
+    }
+
     fn try_answer(&self, prompt: &Prompt, tokens: u64, series: &str) -> Option<Exchange> {
         let request = LoggedRequest::new(prompt, series);
-        let estimate = self.budget.map(|budget| input_price(&budget.price, tokens));
+        let estimate = self
+            .budget
+            .map(|budget| most_price(&budget.price, tokens, prompt.max_tokens));
         let number = {
             let mut state = self.wait_for(&request);
             if let Some(known) = state.log.answer(&request).cloned() {
@@ -191,6 +205,7 @@ impl<'a> Sender<'a> {
             answered: state.used.len(),
             failed: state.used.values().filter(|e| e.failed.is_some()).count(),
             missing: state.missing,
+            too_long: state.too_long,
             sent: sum(|exchange| exchange.sent),
             cache_read: sum(|exchange| exchange.cache_read),
             received: sum(|exchange| exchange.received),
@@ -214,10 +229,10 @@ impl State<'_> {
     }
 }
 
-/// Returns the price of a prompt that is not in the cache.
-fn input_price(price: &Price, tokens: u64) -> Usd {
-    let factor = price.factors(Tokens(tokens)).0;
-    price.input.times(factor).of(Tokens(tokens))
+/// Returns the price of a prompt that is not in the cache, with the longest answer.
+fn most_price(price: &Price, tokens: u64, answer: u64) -> Usd {
+    let (input, output) = price.factors(Tokens(tokens));
+    price.input.times(input).of(Tokens(tokens)) + price.output.times(output).of(Tokens(answer))
 }
 
 /// Returns the price of an answered request. Tokens that the provider did not report are estimated.

@@ -12,7 +12,7 @@ static PREFERENCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)^(?:please |also |and |just )*(?:only\b|(?:use|prefer|choose|keep|write|call|run)\b.{2,120}\b(?:instead of|rather than|not|never|only)\b|avoid\b|no (?:more )?[a-z]+(?:s|ing)?\b.{0,80}[.!]?$)").ok()
 });
 
-/// Maximum length of a message in characters; longer ones are usually pasted documents.
+/// Maximum length of a message in bytes; longer ones are usually pasted documents.
 const MAX_MESSAGE: usize = 30_000;
 
 pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
