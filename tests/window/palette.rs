@@ -1,7 +1,7 @@
 //! The command palette, and the keys for the next compaction, overflow and cache miss.
 
 use crate::screen::sized;
-use egui::accesskit::Role;
+use egui::accesskit::{Role, Toggled};
 use egui::{Key, Modifiers, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
@@ -66,7 +66,7 @@ fn a_call_a_message_and_a_tab_are_reached_by_typing() {
     window.get_by_label("Message 12");
     run(&mut window, "cost");
     let tab = window.get_by_role_and_label(Role::Tab, "Cost");
-    assert_eq!(tab.accesskit_node().is_selected(), Some(true));
+    assert_eq!(tab.accesskit_node().toggled(), Some(Toggled::True));
 }
 
 #[test]
