@@ -1,5 +1,6 @@
 //! UI commands: one variant per feature. Panels send them, and the window executes them after the frame.
 
+use crate::app::command_palette::state::PaletteCommand;
 use crate::app::convert::conversion::ConvertCommand;
 use crate::app::export::command::ExportCommand;
 use crate::app::lanes::command::LanesCommand;
@@ -71,6 +72,8 @@ commands! {
     Restore(RestoreCommand),
     /// Lists logs of live runs.
     RunLogs(RunLogsCommand),
+    /// Shows and changes the command palette.
+    Palette(PaletteCommand),
     /// Undo, tabs, theme, shortcuts and the clipboard.
     Shell(ShellCommand),
 }

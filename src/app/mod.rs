@@ -6,6 +6,7 @@ pub mod background;
 pub mod bar;
 pub mod changes;
 pub mod command;
+pub mod command_palette;
 pub mod config;
 pub mod convert;
 pub mod cost;
@@ -48,6 +49,7 @@ pub use start::{run, screenshot};
 use crate::app::background::latest_result::WorkMode;
 use crate::app::bar::input::BarInput;
 use crate::app::command::Commands;
+use crate::app::command_palette::state::PaletteState;
 use crate::app::config::Config;
 use crate::app::convert::conversion::Conversion;
 use crate::app::derived::Derived;
@@ -105,6 +107,8 @@ pub struct App {
     /// The note that is being written.
     note: Option<NoteDraft>,
     logs: Option<RunLogs>,
+    /// The command palette, while it is open.
+    palette: Option<PaletteState>,
     sweep: Option<Sweep>,
     dialog: Option<shell::file_dialog::FileDialog>,
     /// A pending request for the clipboard.
@@ -182,6 +186,7 @@ impl App {
             restoring: None,
             note: None,
             logs: None,
+            palette: None,
             sweep: None,
             dialog: None,
             pasting: None,
@@ -239,13 +244,7 @@ impl App {
         commands.extend(escaped);
         self.toasts.show(ui);
         let is_covered = self.is_covered();
-        let keyed = self.document.as_ref().map(|_| shell::keys::KeyContext {
-            selection: &self.selection,
-            added: &self.view.messages.added,
-            order: self.derived.order(),
-            lanes: self.config.lanes.len(),
-        });
-        commands.extend(shell::keys::commands(&ctx, keyed, is_covered));
+        commands.extend(shell::keys::commands(&ctx, self.key_context(), is_covered));
         for command in commands {
             self.execute(&ctx, command);
         }
@@ -273,7 +272,8 @@ impl App {
         let measures = self.measurement.as_ref().is_some_and(|m| m.is_open);
         let lists = self.logs.is_some() || self.list().is_some();
         let asks = self.saving.is_some() || self.note.is_some() || self.view.asks_path;
-        is_writing || measures || lists || asks || self.view.shows_shortcuts
+        let helps = self.palette.is_some() || self.view.shows_shortcuts;
+        is_writing || measures || lists || asks || helps
     }
 
     /// Returns the session list while it is in front.
@@ -374,6 +374,10 @@ impl App {
         }
         if self.view.shows_shortcuts {
             shell::shortcuts::show(ui, commands);
+        }
+        if let Some(palette) = &self.palette {
+            let entries = self.palette_entries(&palette.text);
+            command_palette::dialog::show(ui, palette, &entries, commands);
         }
     }
 }

@@ -63,6 +63,18 @@ pub struct Selection {
 }
 
 impl Selection {
+    /// The first call, without a message, lane or event.
+    pub const NONE: Self = Self {
+        call: 0,
+        calls: None,
+        compared: None,
+        message: None,
+        anchor: None,
+        written: None,
+        lane: None,
+        event: None,
+    };
+
     /// Returns whether tables list items of this call.
     pub fn lists(&self, call: usize) -> bool {
         self.calls.is_none_or(|calls| calls.contains(call))
@@ -80,11 +92,24 @@ pub struct Spot {
     pub message: Option<usize>,
 }
 
+/// A noteworthy occurrence at a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Landmark {
+    /// A compaction of the focused lane.
+    Compaction,
+    /// The first of consecutive overflows of the focused lane.
+    Overflow,
+    /// A recorded cache miss.
+    CacheMiss,
+}
+
 /// A command that selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelectCommand {
     /// Select this call in all panels.
     Call(usize),
+    /// Select the next call with this landmark, or the previous one if the flag is set.
+    Jump(Landmark, bool),
     /// Limit the tables to these calls; `None` for no limit.
     Calls(Option<CallRange>),
     /// Zoom the timeline to the selected calls.

@@ -24,6 +24,7 @@ mod manual_edits;
 mod measure;
 mod next_step;
 mod notes;
+mod palette;
 mod pixels;
 mod ranges;
 mod restore;

@@ -73,14 +73,14 @@ impl Query {
     /// Returns the first error with its position.
     pub fn parse(text: &str) -> Result<Self, QueryError> {
         let terms = raw_terms(text).into_iter().map(|raw| {
-            let test = test_of(&raw).map_err(|(span, message)| QueryError {
+            let condition = condition(&raw).map_err(|(span, message)| QueryError {
                 character: text[..span.start].chars().count() + 1,
                 span,
                 message,
             })?;
             Ok(Term {
                 is_negated: raw.is_negated,
-                test,
+                test: condition,
             })
         });
         let mut terms: Vec<Term> = terms.collect::<Result<_, _>>()?;
@@ -153,7 +153,7 @@ fn value(text: &str) -> (&str, usize, bool) {
 /// Position and message of an error.
 type Fault = (Range<usize>, String);
 
-fn test_of(raw: &RawTerm<'_>) -> Result<Test, Fault> {
+fn condition(raw: &RawTerm<'_>) -> Result<Test, Fault> {
     let at_value = |message: String| {
         let is_empty = raw.value_span.is_empty();
         let span = if is_empty {

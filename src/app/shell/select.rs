@@ -14,6 +14,7 @@ impl App {
     pub(in crate::app) fn execute_select(&mut self, command: SelectCommand) {
         match command {
             SelectCommand::Call(call) => self.select_call(call),
+            SelectCommand::Jump(landmark, is_back) => self.jump(landmark, is_back),
             SelectCommand::Calls(calls) => {
                 self.selection.calls = calls;
                 self.reorder_messages();
@@ -36,7 +37,7 @@ impl App {
     }
 
     /// Selects a call and the heaviest message added there.
-    fn select_call(&mut self, call: usize) {
+    pub(in crate::app) fn select_call(&mut self, call: usize) {
         let Some(document) = &self.document else {
             return;
         };

@@ -1,0 +1,212 @@
+//! The entries of the palette.
+
+use super::actions::ACTIONS;
+use super::rank::ranked;
+use super::state::PaletteCommand;
+use crate::app::command::Command;
+use crate::app::lanes::command::LanesCommand;
+use crate::app::messages::state::MessagesCommand;
+use crate::app::open::command::OpenCommand;
+use crate::app::open::examples::EXAMPLES;
+use crate::app::open::recent::recent_name;
+use crate::app::selection::SelectCommand;
+use crate::app::settings_panel::command::SettingsCommand;
+use crate::app::settings_panel::knobs::{KnobKey, snapped};
+use crate::app::shell::command::ShellCommand;
+use crate::app::shell::keys;
+use crate::app::view::Tab;
+use crate::app::{App, wording};
+use crate::engine::{Knob, Policy};
+use crate::safe_text;
+
+/// Maximum number of listed entries.
+const MAX: usize = 60;
+
+/// An entry of the palette.
+#[derive(Clone, Debug)]
+pub(in crate::app) struct Entry {
+    /// Its name.
+    pub(in crate::app) name: String,
+    /// Its keys, or its kind.
+    pub(in crate::app) hint: String,
+    /// The commands that it sends.
+    pub(in crate::app) commands: Vec<Command>,
+    /// Whether the palette stays open, for more text.
+    pub(in crate::app) stays: bool,
+}
+
+impl Entry {
+    fn new(
+        name: impl Into<String>,
+        hint: impl Into<String>,
+        commands: impl IntoIterator<Item = Command>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            hint: hint.into(),
+            commands: commands.into_iter().collect(),
+            stays: false,
+        }
+    }
+}
+
+impl App {
+    /// Returns the entries that match a text, best first.
+    pub(in crate::app) fn palette_entries(&self, text: &str) -> Vec<Entry> {
+        let number = text.split_whitespace().next_back();
+        let number = number.and_then(|word| word.parse::<f64>().ok());
+        let mut all = self.actions();
+        if self.document.is_some() {
+            all.extend(self.positions(number));
+            all.extend(self.lanes_and_tabs());
+            all.extend(self.settings(number));
+        }
+        all.extend(self.files());
+        let order = ranked(text, all.iter().map(|entry| entry.name.as_str()));
+        let mut listed: Vec<Entry> = order
+            .into_iter()
+            .take(MAX)
+            .map(|idx| all[idx].clone())
+            .collect();
+        listed.extend(self.search(text));
+        listed
+    }
+
+    fn actions(&self) -> Vec<Entry> {
+        let context = self.key_context();
+        let keyed = keys::actions(context.as_ref()).into_iter();
+        let palette = Command::from(PaletteCommand::Show);
+        let keyed = keyed.filter(|(_, _, command)| *command != palette);
+        let keyed = keyed.map(|(name, keys, command)| Entry::new(name, keys, [command]));
+        let is_possible = self.document.is_some();
+        let others = ACTIONS.iter().filter(|a| is_possible || !a.needs_session);
+        let others = others.map(|a| Entry::new(a.name, a.keys, [(a.command)()]));
+        keyed.chain(others).collect()
+    }
+
+    /// Returns the call and the message with a typed number, if there are any.
+    fn positions(&self, number: Option<f64>) -> Vec<Entry> {
+        let Some(document) = &self.document else {
+            return Vec::new();
+        };
+        let index = |count: usize| {
+            let number = number.filter(|n| n.fract() == 0.0 && *n >= 1.0)?;
+            Some(number as usize - 1).filter(|index| *index < count)
+        };
+        let session = document.session();
+        let call = index(session.calls.len()).map(|call| {
+            let name = format!("Go to call {}", call + 1);
+            Entry::new(name, "call", [SelectCommand::Call(call).into()])
+        });
+        let message = index(session.messages.len()).map(|message| {
+            let name = format!("Go to message {}", message + 1);
+            Entry::new(name, "message", [SelectCommand::Message(message).into()])
+        });
+        call.into_iter().chain(message).collect()
+    }
+
+    fn lanes_and_tabs(&self) -> Vec<Entry> {
+        let mut entries: Vec<Entry> = (1..)
+            .zip(Tab::ALL)
+            .map(|(nth, tab)| {
+                let name = format!("Show the tab {}", tab.label());
+                let command = ShellCommand::ShowTab(*tab).into();
+                Entry::new(name, format!("Alt+{nth}"), [command])
+            })
+            .collect();
+        let labels = self.runs().map_or(&[][..], |runs| &runs.labels);
+        entries.extend((1..).zip(labels).map(|(nth, label)| {
+            let command = SelectCommand::Lane(Some(nth - 1)).into();
+            Entry::new(
+                format!("Focus lane {nth}: {label}"),
+                nth.to_string(),
+                [command],
+            )
+        }));
+        entries.extend(self.policies.iter().map(|policy| {
+            let command = LanesCommand::Compare(policy.name.clone()).into();
+            let name = format!("Compare with {}", policy.label);
+            Entry::new(name, "preset", [command])
+        }));
+        entries
+    }
+
+    /// Returns the settings of the focused lane: with the typed number as value, or for a number to be typed.
+    fn settings(&self, number: Option<f64>) -> Vec<Entry> {
+        let lane = self
+            .selection
+            .lane
+            .and_then(|lane| self.runs()?.lanes.get(lane));
+        let Some(lane) = lane else {
+            return Vec::new();
+        };
+        let current = |knob: &Knob| lane.knobs.get(&knob.name).unwrap_or(knob.value);
+        let entries = lane.policy.knobs.iter().flat_map(|knob| {
+            if knob.choices.is_empty() {
+                vec![setting(&lane.policy, knob, current(knob), number)]
+            } else {
+                let choices = (0_u32..).zip(&knob.choices);
+                let choice = |(value, choice): (u32, &String)| {
+                    let shown = format!("Set {} to {choice}", knob.name);
+                    set(&lane.policy, knob, f64::from(value), shown)
+                };
+                choices.map(choice).collect()
+            }
+        });
+        entries.collect()
+    }
+
+    /// Returns the recent files and folders, and the examples.
+    fn files(&self) -> Vec<Entry> {
+        let recent = self.memory.recent().iter().map(|path| {
+            let name = format!("Open {}", recent_name(path));
+            Entry::new(name, "recent", [OpenCommand::Path(path.clone()).into()])
+        });
+        let examples = EXAMPLES.iter().map(|example| {
+            let command = OpenCommand::Example(example.name).into();
+            Entry::new(
+                format!("Open the example: {}", example.story),
+                "example",
+                [command],
+            )
+        });
+        recent.chain(examples).collect()
+    }
+
+    /// Returns the entry that finds the typed text in the messages.
+    fn search(&self, text: &str) -> Option<Entry> {
+        let text = text.trim();
+        if text.is_empty() || self.document.is_none() {
+            return None;
+        }
+        let mut filter = self.view.messages.filter.clone();
+        filter.set_text(text.to_owned());
+        let name = format!("Find in the messages: {}", safe_text::one_line(text, 60));
+        let commands = [
+            MessagesCommand::Filter(filter).into(),
+            MessagesCommand::FocusFilter.into(),
+        ];
+        Some(Entry::new(name, "Ctrl+F", commands))
+    }
+}
+
+/// Returns the entry of a setting that is a number.
+fn setting(policy: &Policy, knob: &Knob, current: f64, number: Option<f64>) -> Entry {
+    if let Some(value) = number {
+        let value = snapped(knob, value);
+        let shown = wording::knob_value(knob, value);
+        return set(policy, knob, value, format!("Set {} to {shown}", knob.name));
+    }
+    let now = wording::knob_value(knob, current);
+    let name = format!("Set {} (now {now})", knob.name);
+    let typed = PaletteCommand::Type(format!("set {} ", knob.name));
+    Entry {
+        stays: true,
+        ..Entry::new(name, "type a number", [typed.into()])
+    }
+}
+
+fn set(policy: &Policy, knob: &Knob, value: f64, name: String) -> Entry {
+    let command = SettingsCommand::Set(KnobKey::of(policy, knob), value).into();
+    Entry::new(name, "setting", [command])
+}

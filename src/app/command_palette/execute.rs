@@ -1,0 +1,26 @@
+//! Executes commands of the palette.
+
+use super::state::{PaletteCommand, PaletteState};
+use crate::app::App;
+
+impl App {
+    /// Executes a command of the palette.
+    pub(in crate::app) fn execute_palette(&mut self, command: PaletteCommand) {
+        match command {
+            PaletteCommand::Show if self.is_covered() => {}
+            PaletteCommand::Show => self.palette = Some(PaletteState::default()),
+            PaletteCommand::Close => self.palette = None,
+            PaletteCommand::Type(text) => {
+                self.palette = Some(PaletteState {
+                    text,
+                    highlighted: 0,
+                });
+            }
+            PaletteCommand::Highlight(entry) => {
+                if let Some(palette) = &mut self.palette {
+                    palette.highlighted = entry;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Selects the next or previous compaction, overflow or cache miss.
+
+use crate::app::App;
+use crate::app::cost::state::misses;
+use crate::app::selection::Landmark;
+use crate::engine::Did;
+
+impl App {
+    /// Selects the next or previous call with a landmark.
+    pub(in crate::app) fn jump(&mut self, landmark: Landmark, is_back: bool) {
+        let Some(calls) = self.calls_with(landmark) else {
+            return;
+        };
+        if let Some(call) = neighbor(&calls, self.selection.call, is_back) {
+            self.select_call(call);
+            return;
+        }
+        let (name, place) = match landmark {
+            Landmark::Compaction => ("compaction", "in this lane"),
+            Landmark::Overflow => ("overflow", "in this lane"),
+            Landmark::CacheMiss => ("cache miss", "in the recording"),
+        };
+        let order = if is_back { "earlier" } else { "later" };
+        self.toasts.info(format!("No {order} {name} {place}."));
+    }
+
+    /// Returns the calls with a landmark, in order; `None` while they are not computed.
+    fn calls_with(&self, landmark: Landmark) -> Option<Vec<usize>> {
+        let runs = self.derived.runs()?;
+        let outcome = &runs.focused(&self.selection).outcome;
+        let last = runs.case.session.calls.len().saturating_sub(1);
+        let mut calls: Vec<usize> = match landmark {
+            Landmark::Compaction => {
+                let compactions = outcome.events.iter().filter(|e| e.did == Did::Removed);
+                compactions.map(|event| event.call.min(last)).collect()
+            }
+            Landmark::Overflow => {
+                let samples = &outcome.samples;
+                let is_first =
+                    |n: &usize| samples[*n].overflows && (*n == 0 || !samples[*n - 1].overflows);
+                let firsts = (0..samples.len()).filter(is_first);
+                firsts.map(|n| samples[n].call).collect()
+            }
+            Landmark::CacheMiss => {
+                let audit = self.derived.costs()?.audit.as_ref();
+                let missed = audit.map_or_else(Vec::new, |audit| misses(audit, None, None));
+                missed.into_iter().map(|call| call.index).collect()
+            }
+        };
+        calls.sort_unstable();
+        Some(calls)
+    }
+}
+
+/// Returns the nearest of these calls, in order, after a call or before it.
+fn neighbor(calls: &[usize], call: usize, is_back: bool) -> Option<usize> {
+    let other = if is_back {
+        calls.partition_point(|c| *c < call).checked_sub(1)?
+    } else {
+        calls.partition_point(|c| *c <= call)
+    };
+    calls.get(other).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_call_in_a_direction_is_chosen() {
+        let calls = [2, 5, 5, 9];
+        let next = |call| neighbor(&calls, call, false);
+        let previous = |call| neighbor(&calls, call, true);
+        assert_eq!(
+            [next(0), next(2), next(5), next(9)],
+            [Some(2), Some(5), Some(9), None]
+        );
+        assert_eq!(
+            [previous(10), previous(9), previous(5), previous(2)],
+            [Some(9), Some(5), Some(2), None]
+        );
+    }
+}
