@@ -26,10 +26,10 @@ impl Places {
                 found
             })
             .collect();
-        for (fact, evidence) in (0..).zip(&facts.evidence) {
-            if let Some(part) = evidence {
-                by_part[*part as usize].push((fact, true));
-            }
+        for (idx, evidence) in (0..).zip(&facts.evidence) {
+            // The part that a fact was read from states it, even if the search finds only whole words.
+            let part = evidence.unwrap_or(facts.all[idx as usize].part);
+            by_part[part as usize].push((idx, true));
         }
         debug_assert_eq!(by_part.len(), session.parts.len());
         let sorted = by_part.into_par_iter().map(|mut found| {

@@ -139,7 +139,10 @@ pub(super) fn sentence(subjects: &[Subject], points: &[Point], idx: usize) -> St
         let cost = difference(unit, score, before);
         let (was, is) = (before.risk.count(), score.risk.count());
         let keeps_all = score.risk.lost.is_some_and(|lost| lost.lost == 0);
-        let instead = if was == is {
+        let is_judged = score.risk.lost.is_none_or(|lost| lost.stated > 0);
+        let instead = if !is_judged {
+            String::new()
+        } else if was == is {
             ", as now".to_owned()
         } else if keeps_all {
             format!(" (now {was} lost)")

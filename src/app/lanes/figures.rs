@@ -30,9 +30,11 @@ struct Figure {
 
 /// Number of figures in a head.
 const N: usize = 7;
-/// Possible numbers of figures per row. All figures with a difference are in the first row.
-const PER_ROW: [usize; 2] = [N, 4];
-/// Height of a row, of the differences below the first one, and of the space between two rows, in points.
+/// Possible numbers of figures per row.
+const PER_ROW: [usize; 3] = [N, N_DIFFERENT, 3];
+/// Number of figures with a difference; they come first.
+const N_DIFFERENT: usize = 4;
+/// Height of a row, of the differences below its figures, and of the space between two rows, in points.
 const ROW: f32 = 28.0;
 pub(super) const DIFFERENCE: f32 = 14.0;
 pub(super) const GAP: f32 = 5.0;
@@ -41,7 +43,7 @@ const SPACE: egui::Rangef = egui::Rangef {
     min: 4.0,
     max: 20.0,
 };
-/// Minimum space between figures in a single row, in points.
+/// Minimum space between figures, in points; less only with the fewest per row.
 const ROOMY: f32 = 10.0;
 
 /// Returns the figures of a lane or of the recorded one, most important first.
@@ -202,9 +204,12 @@ impl Grid {
             };
             (0..per_row).map(widest).collect()
         };
-        let [one_row, several] = PER_ROW.map(columns);
-        let needed = one_row.iter().sum::<f32>() + ROOMY * (N - 1) as f32;
-        let columns = if needed <= room { one_row } else { several };
+        let fits = |columns: &Vec<f32>| {
+            columns.iter().sum::<f32>() + ROOMY * (columns.len() - 1) as f32 <= room
+        };
+        let mut all = PER_ROW.map(columns).into_iter();
+        let columns = all.clone().find(fits).or_else(|| all.next_back());
+        let columns = columns.unwrap_or_default();
         let free = room - columns.iter().sum::<f32>();
         let space = SPACE.clamp(free / (columns.len() - 1) as f32);
         Self { columns, space }
@@ -212,7 +217,17 @@ impl Grid {
 
     /// Returns the height of the rows after the first, in points.
     pub(in crate::app) fn more(&self) -> f32 {
-        (N.div_ceil(self.columns.len()) - 1) as f32 * (ROW + GAP)
+        let rows = 1..N.div_ceil(self.columns.len());
+        rows.map(|row| self.row(row) + GAP).sum()
+    }
+
+    /// Returns the height of a row, in points.
+    fn row(&self, nth: usize) -> f32 {
+        if nth * self.columns.len() < N_DIFFERENT {
+            ROW + DIFFERENCE
+        } else {
+            ROW
+        }
     }
 }
 
@@ -266,7 +281,7 @@ pub(super) fn show(
     ui.spacing_mut().item_spacing.y = GAP;
     let all = all_figures(input, lane);
     for (nth, row) in all.chunks(grid.columns.len()).enumerate() {
-        let height = if nth == 0 { ROW + DIFFERENCE } else { ROW };
+        let height = grid.row(nth);
         ui.horizontal_top(|ui| {
             ui.spacing_mut().item_spacing.x = grid.space;
             for (figure, width) in row.iter().zip(&grid.columns) {

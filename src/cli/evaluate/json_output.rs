@@ -54,6 +54,8 @@ pub(super) struct LaneEntry<'a> {
     lane: &'a str,
     /// Number of compactions; null if the file does not record them.
     compactions: Option<usize>,
+    /// Number of calls that overflow; null with `--score`. Rejected attempts are part of `usd` only with `--bill-rejected`.
+    overflows: Option<usize>,
     /// Tokens of the context of the last call.
     context_tokens: Tokens,
     /// Cost of the lane in USD; null if a price is unknown.
@@ -163,6 +165,7 @@ impl Evaluated {
         LaneEntry {
             lane: &lane.name,
             compactions: lane.compactions,
+            overflows: lane.overflows,
             context_tokens: survival.tokens,
             usd: lane.cost.map(|usd| usd.0),
             removed_facts: survival.has_removed,

@@ -98,6 +98,8 @@ struct EvaluatedLane {
     survival: LaneSurvival,
     /// None if the file does not record them.
     compactions: Option<usize>,
+    /// Calls that overflow. Rejected attempts are part of the cost only with `--bill-rejected`. None for a scored text.
+    overflows: Option<usize>,
     /// None if a price is unknown.
     cost: Option<Usd>,
 }
@@ -191,6 +193,7 @@ fn evaluate(place: &SessionId, case: &Case, played: &[Played], billing: Billing<
             name: lane.lane.clone(),
             survival: LaneSurvival::new(&facts, case, &lane.outcome),
             compactions: compactions(case, lane),
+            overflows: Some(lane.outcome.overflows),
             cost: cost.total(),
         }
     });

@@ -122,6 +122,11 @@ impl ModelTierArgs {
             self.samples.into(),
         );
         let plan = Plan::new(&job);
+        if plan.n_questions(&job) == 0 && !matches!(tier, Tier::Planted(_)) {
+            bail!(
+                "there is nothing to ask: no policy removes a message with a fact that a question can be written about"
+            );
+        }
         if let Some(model) = &model {
             note(&announcement(model, &plan.cost(&job, model)));
         }

@@ -10,6 +10,7 @@ use crate::cli::targets::{SessionId, Skipped};
 use crate::engine::{Case, MessageStatus, recorded};
 use crate::exec::{MAX_SESSION_BYTES, read_text};
 use crate::units::Tokens;
+use anyhow::bail;
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -26,6 +27,12 @@ pub(super) fn run(
         Ok(_) => None,
         // Any text can be scored. Other errors are reported as they are.
         Err(error) => match read_text(compacted, MAX_SESSION_BYTES) {
+            Ok(text) if text.trim().is_empty() => {
+                bail!(
+                    "{} is empty: there is nothing to score",
+                    compacted.display()
+                )
+            }
             Ok(text) => {
                 note(&format!(
                     "{} is read as text: {error:#}",
@@ -64,6 +71,7 @@ pub(super) fn run(
                     name: compacted.to_string_lossy().into_owned(),
                     survival,
                     compactions: None,
+                    overflows: None,
                     cost: None,
                 }],
             )

@@ -76,7 +76,7 @@ impl Evaluated {
 
     fn table(&self, text: &mut String, lanes: &[EvaluatedLane]) {
         let (head, size) = if self.is_score {
-            ("survival in this text", "tokens")
+            ("survival in this text", "tokens of the texts")
         } else {
             ("survival at the last call", "tokens of that call")
         };
@@ -124,6 +124,14 @@ impl Evaluated {
                     used.to_string()
                 }
             }),
+        );
+        row(
+            text,
+            "overflows",
+            "",
+            lanes
+                .iter()
+                .map(|lane| lane.overflows.map_or_else(dash, |n| n.to_string())),
         );
         row(
             text,

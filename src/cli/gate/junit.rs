@@ -12,6 +12,10 @@ const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 const BEGINS: &str = "<testsuites name=\"plimsoll gate\"";
 
 /// Message of a run without any check.
+pub(super) const NOTHING_JUDGED: &str =
+    "failed: nothing judged: these sessions have nothing that the limits apply to";
+
+/// Message of a run with a baseline and without any check.
 pub(super) const NOTHING_COMPARED: &str = "failed: nothing compared, because the baseline contains none of these lanes; write it with --write-baseline or give limits such as --max-peak 0.9";
 
 /// Description of the file and the function that recognizes it.
@@ -27,7 +31,7 @@ impl Verdict {
     pub(super) fn junit(&self) -> String {
         let mut suites: Vec<(usize, usize, String)> = self.sessions.iter().map(suite).collect();
         if self.compared_nothing() {
-            suites.push(nothing_compared());
+            suites.push(nothing_compared(self.nothing_compared_text()));
         }
         if !self.retained.is_empty() {
             suites.push(over_all(&self.retained));
@@ -103,9 +107,9 @@ impl Suite {
 }
 
 /// Returns the suite of a run without any check, which fails.
-fn nothing_compared() -> (usize, usize, String) {
+fn nothing_compared(why: &str) -> (usize, usize, String) {
     let mut suite = Suite::default();
-    suite.case("plimsoll gate", "compared", Some(NOTHING_COMPARED));
+    suite.case("plimsoll gate", "compared", Some(why));
     suite.finish("plimsoll gate")
 }
 

@@ -236,6 +236,14 @@ impl Verdict {
         self.written.is_none() && self.n_checks() == 0 && !self.sessions.iter().any(is_changed)
     }
 
+    /// Returns the message of a run without any check.
+    fn nothing_compared_text(&self) -> &'static str {
+        match self.baseline {
+            Some(_) => junit::NOTHING_COMPARED,
+            None => junit::NOTHING_JUDGED,
+        }
+    }
+
     /// Formats the number of sessions that passed and of those without any check.
     fn passed_text(&self) -> String {
         let unchecked = self.sessions.iter().filter(|s| s.n_checks() == 0).count();
@@ -306,7 +314,9 @@ impl Verdict {
         let _ = match (n_failed, self.written.is_some()) {
             (0, _) if n_lanes > 0 => Ok(()),
             (0, true) => Ok(()),
-            (0, false) if self.compared_nothing() => writeln!(text, "{}", junit::NOTHING_COMPARED),
+            (0, false) if self.compared_nothing() => {
+                writeln!(text, "{}", self.nothing_compared_text())
+            }
             (0, false) => writeln!(text, "{}", self.passed_text()),
             (failed, _) => writeln!(text, "failed: {failed} of {n}"),
         };
