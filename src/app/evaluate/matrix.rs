@@ -24,7 +24,7 @@ use egui_extras::Column as Width;
 const LABEL: f32 = 112.0;
 const STATED: f32 = 46.0;
 const LANE: f32 = 122.0;
-/// Width of the number in a cell, and minimum width of the bar beside it, in points.
+/// Width of the number in a cell, and minimum width of a bar beside it, in points. A narrower bar is below the number.
 const NUMBER: f32 = 76.0;
 const MIN_BAR: f32 = 16.0;
 /// Height below which the notes are hidden in favor of rows, in points.
@@ -203,13 +203,16 @@ fn survival_cell(
     let at = inner.right_center();
     ui.painter()
         .text(at, Align2::RIGHT_CENTER, &text, font, color);
-    let bar_rect = Rect::from_center_size(
-        inner.center() - vec2(NUMBER / 2.0, 0.0),
-        vec2(inner.width() - NUMBER, 8.0),
-    );
-    if bar_rect.width() >= MIN_BAR {
-        bar(ui, bar_rect, survival);
-    }
+    let beside = inner.width() - NUMBER;
+    let bar_rect = if beside >= MIN_BAR {
+        let center = inner.center() - vec2(NUMBER / 2.0, 0.0);
+        Rect::from_center_size(center, vec2(beside, 8.0))
+    } else {
+        // A thin bar below the number.
+        let bottom = inner.bottom() - 3.0;
+        Rect::from_x_y_ranges(inner.x_range(), bottom - 2.0..=bottom)
+    };
+    bar(ui, bar_rect, survival);
     let name = format!("{}: {} {text}", input.runs.label(idx), kind_label(kind));
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_chosen, &name));
     if survival.stated == 0 {

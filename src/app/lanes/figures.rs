@@ -31,7 +31,7 @@ struct Figure {
 /// Number of figures in a head.
 const N: usize = 7;
 /// Possible numbers of figures per row.
-const PER_ROW: [usize; 3] = [N, N_DIFFERENT, 3];
+const PER_ROW: [usize; 2] = [N, N_DIFFERENT];
 /// Number of figures with a difference; they come first.
 const N_DIFFERENT: usize = 4;
 /// Height of a row, of the differences below its figures, and of the space between two rows, in points.

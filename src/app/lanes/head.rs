@@ -23,7 +23,7 @@ use egui::{
 };
 
 /// Height of a head with one row of figures, including the space below, in points.
-const HEIGHT: f32 = 68.0 + figures::DIFFERENCE;
+const HEIGHT: f32 = 64.0 + figures::DIFFERENCE;
 
 /// Space above the figures and above the line below them, in points.
 const SPACE: f32 = 2.0;

@@ -57,8 +57,9 @@ pub(in crate::app) fn actions(
     let nowhere = KeyContext::default();
     let is_possible = |when: When| match when {
         When::Always | When::NotTyping | When::NoDialog => true,
-        When::InDocument | When::InDocumentOrTyping | When::Free => context.is_some(),
-        When::Elsewhere => false,
+        When::InDocument | When::InDocumentOrTyping => context.is_some(),
+        // Second keys of other rows, and keys of the focused control.
+        When::Free | When::Elsewhere => false,
     };
     let action = |row: &Shortcut| {
         let context = context.unwrap_or(&nowhere);
