@@ -3,6 +3,7 @@
 use plimsoll::app::manual_edits::marks::RequestedMarks;
 use plimsoll::app::{self, LaneOption, Options};
 use plimsoll::cli::{self, Picture, Theme, WindowArgs};
+use plimsoll::exec::Workspaces;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -62,6 +63,11 @@ fn options(args: WindowArgs) -> Result<Options, String> {
         restarts: args.restarts,
         errors: args.errors,
         marks,
+        workspaces: if args.no_state {
+            Workspaces::default()
+        } else {
+            Workspaces::here()
+        },
         own_presets: args.own_presets,
         ..Options::default()
     };
