@@ -245,11 +245,15 @@ fn check_size(text: &str) -> Result<(), LoadError> {
     Ok(())
 }
 
+/// Returns the message about a damaged workspace, whatever the error.
+fn unreadable<E>(_error: E) -> LoadError {
+    LoadError("The saved workspace of this file cannot be read.".to_owned())
+}
+
 fn read(path: &Path) -> Result<(String, SessionKey), LoadError> {
-    let damaged = || LoadError("The saved workspace of this file cannot be read.".to_owned());
-    let bytes = read_bounded(path, MAX_BYTES as u64)?;
-    let text = String::from_utf8(bytes).map_err(|_| damaged())?;
-    let header: Header = serde_json::from_str(&text).map_err(|_| damaged())?;
+    let bytes = read_bounded(path, MAX_BYTES as u64).map_err(unreadable)?;
+    let text = String::from_utf8(bytes).map_err(unreadable)?;
+    let header: Header = serde_json::from_str(&text).map_err(unreadable)?;
     Ok((text, header.session))
 }
 
@@ -275,7 +279,7 @@ pub fn open_workspace(path: &Path) -> Result<Option<OpenedWorkspace>, LoadError>
         return Ok(None);
     }
     let shown = path.display();
-    let (text, key) = read(path).map_err(|_| {
+    let (text, key) = read(path).map_err(|_unreadable| {
         LoadError(format!(
             "cannot read {shown}: the workspace is damaged or of a newer version of plimsoll"
         ))

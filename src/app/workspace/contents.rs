@@ -22,8 +22,9 @@ const MAX_WINDOW: u64 = 1_000_000_000;
 /// A workspace, as kept with a session and as a portable file. It contains no text of the session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::app) struct Workspace {
-    /// Version of the format.
-    plimsoll_workspace: u32,
+    /// Version of the format; the first key of every workspace.
+    #[serde(rename = "plimsoll_workspace")]
+    version: u32,
     /// The session; unknown until the workspace is saved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     session: Option<SessionKey>,
@@ -111,7 +112,7 @@ impl Workspace {
         let errors = config.errors.iter();
         let edits = &config.manual_edits;
         Self {
-            plimsoll_workspace: VERSION,
+            version: VERSION,
             session: None,
             policies: BTreeMap::new(),
             lanes: lanes.collect(),

@@ -18,6 +18,9 @@ const DELAY: Duration = Duration::from_secs(1);
 /// Maximum wait for the last save when the window closes.
 const PATIENCE: Duration = Duration::from_secs(3);
 
+/// A message for the user, or why nothing was saved.
+type SaveResult = Result<String, String>;
+
 /// The state of the window that a workspace contains.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct WorkspaceState {
@@ -35,10 +38,7 @@ pub(in crate::app) struct Saver {
     /// The last change and its time.
     changed: Option<(WorkspaceState, Instant)>,
     worker: Option<Worker>,
-    results: (
-        Sender<Result<String, String>>,
-        Receiver<Result<String, String>>,
-    ),
+    results: (Sender<SaveResult>, Receiver<SaveResult>),
 }
 
 /// The thread that writes.
