@@ -3,7 +3,6 @@
 use plimsoll::app::manual_edits::marks::RequestedMarks;
 use plimsoll::app::{self, LaneOption, Options};
 use plimsoll::cli::{self, Picture, Theme, WindowArgs};
-use plimsoll::exec::Workspaces;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -63,11 +62,7 @@ fn options(args: WindowArgs) -> Result<Options, String> {
         restarts: args.restarts,
         errors: args.errors,
         marks,
-        workspaces: if args.no_state {
-            Workspaces::default()
-        } else {
-            Workspaces::here()
-        },
+        workspaces: args.workspaces,
         own_presets: args.own_presets,
         ..Options::default()
     };

@@ -38,8 +38,8 @@ impl App {
         let Some(document) = self.document.as_ref().map(Arc::clone) else {
             return;
         };
-        let is_file = matches!(document.origin, Origin::Path(_));
-        if !is_file || !self.saver.store().is_kept() {
+        let is_local = matches!(document.origin, Origin::Path(_));
+        if !is_local || !self.saver.store().is_kept() {
             return;
         }
         let state = self.workspace_state(ctx);
