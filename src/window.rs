@@ -62,6 +62,7 @@ fn options(args: WindowArgs) -> Result<Options, String> {
         restarts: args.restarts,
         errors: args.errors,
         marks,
+        workspaces: args.workspaces,
         own_presets: args.own_presets,
         ..Options::default()
     };

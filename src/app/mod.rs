@@ -42,6 +42,7 @@ mod verdict;
 pub mod view;
 pub mod widgets;
 pub mod wording;
+mod workspace;
 
 pub use options::{LaneOption, Options};
 pub use start::{run, screenshot};
@@ -74,6 +75,8 @@ use crate::app::shell::open_session::{FrameRequests, OpenSession};
 use crate::app::shell::saved_state::Memory;
 use crate::app::tune::sweep::Sweep;
 use crate::app::view::View;
+use crate::app::workspace::saver::Saver;
+use crate::app::workspace::visits::Visits;
 use crate::exec::OwnPresets;
 use crate::units::Tokens;
 use std::sync::Arc;
@@ -117,6 +120,10 @@ pub struct App {
     toasts: shell::toasts::Toasts,
     fit: shell::fit::Fit,
     memory: Memory,
+    saver: Saver,
+    /// Lanes, settings or marks were given at startup: workspaces are neither read nor kept.
+    has_given_lanes: bool,
+    visits: Visits,
     /// Marks requested before the first session was loaded.
     requested_marks: Option<manual_edits::marks::RequestedMarks>,
     /// The error in the requested marks.
@@ -194,6 +201,9 @@ impl App {
             toasts: shell::toasts::Toasts::default(),
             fit: shell::fit::Fit::default(),
             memory,
+            saver: Saver::new(options.kept_workspaces()),
+            has_given_lanes: options.has_lanes(),
+            visits: Visits::default(),
             requested_marks: options.marks.clone(),
             rejected_edit: None,
             once: FrameRequests::default(),
@@ -260,6 +270,7 @@ impl App {
         if !ctx.input(|i| i.pointer.any_down()) {
             self.history.settle(&self.config);
             self.keep_price();
+            self.keep_workspace(&ctx, false);
         }
     }
 
@@ -385,5 +396,9 @@ impl App {
 impl eframe::App for App {
     fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
         self.show(ui);
+        if ui.input(|input| input.viewport().close_requested()) {
+            let ctx = ui.ctx().clone();
+            self.finish_workspaces(&ctx);
+        }
     }
 }

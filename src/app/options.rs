@@ -5,7 +5,7 @@ use crate::app::config::MAX_LANES;
 use crate::app::manual_edits::marks::RequestedMarks;
 use crate::app::settings_panel::knobs::{self, KnobKey, KnobSettings};
 use crate::engine::{KnobValues, Policy, ProviderError};
-use crate::exec::OwnPresets;
+use crate::exec::{OwnPresets, Workspaces};
 use crate::units::Tokens;
 use egui::{ThemePreference, Vec2, vec2};
 use std::path::PathBuf;
@@ -43,6 +43,8 @@ pub struct Options {
     pub marks: Option<RequestedMarks>,
     /// Folder of saved presets.
     pub own_presets: OwnPresets,
+    /// Folder of kept workspaces.
+    pub workspaces: Workspaces,
     /// The place to run loading and replay.
     pub work: WorkMode,
 }
@@ -57,6 +59,24 @@ pub struct LaneOption {
 }
 
 impl Options {
+    /// Returns whether lanes, settings or marks are given, which replace those of workspaces.
+    pub(in crate::app) fn has_lanes(&self) -> bool {
+        let has_settings =
+            !self.knobs.is_empty() || self.window.is_some() || self.output_reserve.is_some();
+        let has_marks =
+            !self.restarts.is_empty() || !self.errors.is_empty() || self.marks.is_some();
+        !self.lanes.is_empty() || has_settings || has_marks
+    }
+
+    /// Returns the folder of workspaces; none is kept if lanes are given.
+    pub(in crate::app) fn kept_workspaces(&self) -> Workspaces {
+        if self.has_lanes() {
+            Workspaces::default()
+        } else {
+            self.workspaces.clone()
+        }
+    }
+
     /// Compares these lanes with these settings.
     ///
     /// # Errors
@@ -144,6 +164,7 @@ impl Default for Options {
             errors: Vec::new(),
             marks: None,
             own_presets: OwnPresets::default(),
+            workspaces: Workspaces::default(),
             work: WorkMode::AsNeeded,
         }
     }

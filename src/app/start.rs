@@ -53,6 +53,7 @@ pub fn screenshot(mut options: Options, out: &Path) -> anyhow::Result<()> {
     exec::check_picture(out, &opened).map_err(anyhow::Error::msg)?;
     options.work = WorkMode::InFrame;
     options.no_state = true;
+    options.workspaces = exec::Workspaces::default();
     let theme = match options.theme {
         Some(egui::ThemePreference::Light) => egui::Theme::Light,
         _ => egui::Theme::Dark,

@@ -4,7 +4,7 @@ use super::args::GlobalOptions;
 use super::output::{clean, counted, grouped, json, print};
 use super::status::Status;
 use crate::exec::stores::Cache;
-use crate::exec::{KeptPrice, LogFile, OwnPresets, State, clear_logs, logs};
+use crate::exec::{KeptPrice, LogFile, OwnPresets, State, Workspaces, clear_logs, logs};
 use crate::units::Rate;
 use anyhow::{Context as _, bail};
 use schemars::JsonSchema;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// List or clear the files that Plimsoll keeps between runs
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Plimsoll keeps recent files, the theme and typed prices; a cache of `sessions`; logs of runs in which a model wrote summaries (never a key); and your presets. With --no-state it keeps nothing."
+    after_help = "Plimsoll keeps recent files, the theme and typed prices; a cache of `sessions`; logs of runs in which a model wrote summaries (never a key); workspaces of sessions (lanes, settings, marks, notes and view; no text of the session); and your presets. With --no-state it keeps nothing."
 )]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -31,7 +31,7 @@ enum Action {
     /// Remove everything except your presets, or only one kind
     Clear {
         /// Only this kind
-        #[arg(value_parser = ["logs", "presets"])]
+        #[arg(value_parser = ["logs", "presets", "workspaces"])]
         kind: Option<String>,
     },
 }
@@ -54,6 +54,8 @@ pub(super) struct StateList<'a> {
     sessions: Option<Cow<'a, str>>,
     /// Your own presets; null if there are none.
     presets: Option<PresetFolder<'a>>,
+    /// Workspaces of sessions; null if there are none.
+    workspaces: Option<WorkspaceFolder<'a>>,
     /// Logs of runs in which a model wrote summaries.
     logs: Vec<LogEntry<'a>>,
 }
@@ -84,6 +86,17 @@ struct PresetFolder<'a> {
     count: usize,
 }
 
+/// The folder of workspaces.
+#[derive(Serialize, JsonSchema)]
+struct WorkspaceFolder<'a> {
+    /// Path of the folder.
+    path: Cow<'a, str>,
+    /// Number of workspaces.
+    count: usize,
+    /// Size of all workspaces.
+    bytes: u64,
+}
+
 /// A log.
 #[derive(Serialize, JsonSchema)]
 struct LogEntry<'a> {
@@ -106,6 +119,8 @@ pub(super) struct ClearedState<'a> {
     logs_cleared: usize,
     /// Number of presets removed.
     presets_cleared: usize,
+    /// Number of workspaces removed.
+    workspaces_cleared: usize,
 }
 
 impl<'a> From<&'a KeptPrice> for PriceEntry<'a> {
@@ -131,6 +146,7 @@ impl Args {
             None | Some(Action::List) => list(&path, shared.json)?,
             Some(Action::Clear { kind }) => match kind.as_deref() {
                 Some("presets") => clear_presets(&path, shared.json)?,
+                Some("workspaces") => clear_workspaces(&path, shared.json)?,
                 kind => clear(&path, shared.json, kind.is_none())?,
             },
         }
@@ -140,6 +156,9 @@ impl Args {
 
 fn list(path: &Path, as_json: bool) -> anyhow::Result<()> {
     let (kept, sessions, presets, logs) = (State::kept(), Cache::kept(), own_presets(), logs());
+    let workspaces = Workspaces::here();
+    let (n_workspaces, bytes) = workspaces.size();
+    let folder = workspaces.folder().filter(|_| n_workspaces > 0);
     let found = kept.is_some();
     let state = kept.unwrap_or_default();
     let list = StateList {
@@ -152,6 +171,11 @@ fn list(path: &Path, as_json: bool) -> anyhow::Result<()> {
         presets: presets.as_ref().map(|(folder, count)| PresetFolder {
             path: folder.to_string_lossy(),
             count: *count,
+        }),
+        workspaces: folder.map(|folder| WorkspaceFolder {
+            path: folder.to_string_lossy(),
+            count: n_workspaces,
+            bytes,
         }),
         logs: logs.iter().map(log_entry).collect(),
     };
@@ -171,7 +195,8 @@ fn log_entry(log: &LogFile) -> LogEntry<'_> {
 
 fn text(list: &StateList<'_>) -> String {
     let mut text = format!("{}\n", clean(&list.path));
-    if !list.found && list.sessions.is_none() && list.logs.is_empty() && list.presets.is_none() {
+    let is_any_folder = list.presets.is_some() || list.workspaces.is_some();
+    if !list.found && list.sessions.is_none() && list.logs.is_empty() && !is_any_folder {
         text.push_str("  nothing is kept\n");
     }
     for file in &list.recent {
@@ -197,6 +222,11 @@ fn text(list: &StateList<'_>) -> String {
     if let Some(presets) = &list.presets {
         let n = counted(presets.count, "preset");
         let _ = writeln!(text, "  presets {} ({n})", clean(&presets.path));
+    }
+    if let Some(workspaces) = &list.workspaces {
+        let n = counted(workspaces.count, "workspace");
+        let (path, bytes) = (clean(&workspaces.path), grouped(workspaces.bytes));
+        let _ = writeln!(text, "  workspaces {path} ({n}, {bytes} bytes)");
     }
     for log in &list.logs {
         let bytes = grouped(log.bytes);
@@ -225,6 +255,13 @@ fn clear(path: &Path, as_json: bool, state_too: bool) -> anyhow::Result<()> {
     let of_sessions =
         state_too && Cache::clear().with_context(|| cannot("the list of sessions"))?;
     let n_logs = clear_logs().with_context(|| cannot("a log"))?;
+    let n_workspaces = if state_too {
+        Workspaces::here()
+            .clear()
+            .with_context(|| cannot("a workspace"))?
+    } else {
+        0
+    };
     if as_json {
         return json(&ClearedState {
             path: shown,
@@ -232,6 +269,7 @@ fn clear(path: &Path, as_json: bool, state_too: bool) -> anyhow::Result<()> {
             sessions_cleared: of_sessions,
             logs_cleared: n_logs,
             presets_cleared: 0,
+            workspaces_cleared: n_workspaces,
         });
     }
     let mut text = match (state_too, cleared) {
@@ -244,6 +282,9 @@ fn clear(path: &Path, as_json: bool, state_too: bool) -> anyhow::Result<()> {
     }
     if n_logs > 0 || !state_too {
         let _ = writeln!(text, "removed {}", counted(n_logs, "log"));
+    }
+    if n_workspaces > 0 {
+        let _ = writeln!(text, "removed {}", counted(n_workspaces, "workspace"));
     }
     if let Some((folder, n)) = own_presets().filter(|_| state_too) {
         let (n, folder) = (counted(n, "preset"), folder.to_string_lossy());
@@ -265,7 +306,24 @@ fn clear_presets(path: &Path, as_json: bool) -> anyhow::Result<()> {
             sessions_cleared: false,
             logs_cleared: 0,
             presets_cleared: n,
+            workspaces_cleared: 0,
         });
     }
     print(&format!("removed {} of your own\n", counted(n, "preset")))
+}
+
+fn clear_workspaces(path: &Path, as_json: bool) -> anyhow::Result<()> {
+    let cleared = Workspaces::here().clear();
+    let n = cleared.context("a workspace cannot be removed; check its permissions")?;
+    if as_json {
+        return json(&ClearedState {
+            path: path.to_string_lossy(),
+            cleared: false,
+            sessions_cleared: false,
+            logs_cleared: 0,
+            presets_cleared: 0,
+            workspaces_cleared: n,
+        });
+    }
+    print(&format!("removed {}\n", counted(n, "workspace")))
 }

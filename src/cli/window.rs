@@ -6,7 +6,7 @@ use super::manual_edits::ManualEditArgs;
 use super::nearest::nearest;
 use super::theme::{Theme, theme};
 use crate::engine::ProviderError;
-use crate::exec::{LoadOptions, OwnPresets, is_folder, must_exist};
+use crate::exec::{LoadOptions, OwnPresets, Workspaces, is_folder, must_exist};
 use crate::units::Tokens;
 use anyhow::bail;
 use std::path::{Path, PathBuf};
@@ -61,6 +61,8 @@ pub struct WindowArgs {
     pub no_state: bool,
     /// Folder of the user's own presets.
     pub own_presets: OwnPresets,
+    /// Folder of kept workspaces.
+    pub workspaces: Workspaces,
 }
 
 impl Args {
@@ -105,6 +107,11 @@ impl Args {
                 OwnPresets::default()
             } else {
                 OwnPresets::here()
+            },
+            workspaces: if shared.no_state {
+                Workspaces::default()
+            } else {
+                Workspaces::here()
             },
         })
     }

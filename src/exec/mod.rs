@@ -13,6 +13,7 @@ mod policies;
 mod state;
 pub mod stores;
 mod summary;
+mod workspaces;
 
 pub use check::Check;
 pub use convert::{Aspect, Converted, convert, targets, would_convert};
@@ -40,3 +41,4 @@ pub use summary::{
     LogFile, Model, ModelEvent, RequestRecord, RunLog, Summarizer, clear_logs, logs, logs_folder,
     logs_in, new_log, read_prompt, remove_log,
 };
+pub use workspaces::{OpenedWorkspace, SessionKey, Workspaces, open_workspace, write_workspace};

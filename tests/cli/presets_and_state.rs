@@ -91,6 +91,32 @@ fn the_state_can_be_listed_and_cleared() {
 }
 
 #[test]
+fn workspaces_are_listed_and_cleared() {
+    let here = folder();
+    let state = |args: &[&str]| {
+        let args = [&["state", "--json"][..], args].concat();
+        let mut command = command(here.path(), &args);
+        command.env("XDG_DATA_HOME", here.path().join("data"));
+        json(&command.output().expect("the program starts"))
+    };
+    assert_eq!(state(&[])["workspaces"], Value::Null);
+    let kept = here.path().join("data/plimsoll/workspaces");
+    fs::create_dir_all(&kept).expect("a folder");
+    for digit in ["a", "b"] {
+        let path = kept.join(format!("{}.json", digit.repeat(64)));
+        fs::write(path, "12345").expect("it can be written");
+    }
+    let diary = kept.join("diary.json");
+    fs::write(&diary, "mine").expect("it can be written");
+    let listed = serde_json::json!({"path": kept, "count": 2, "bytes": 10});
+    assert_eq!(state(&["list"])["workspaces"], listed);
+    assert_eq!(state(&["clear", "logs"])["workspaces_cleared"], 0);
+    assert_eq!(state(&["clear", "workspaces"])["workspaces_cleared"], 2);
+    assert_eq!(state(&[])["workspaces"], Value::Null);
+    assert!(diary.exists());
+}
+
+#[test]
 fn own_presets_are_part_of_the_state_and_cleared_only_on_request() {
     let here = folder();
     let run = |args: &[&str]| {

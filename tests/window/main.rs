@@ -31,3 +31,4 @@ mod restore;
 mod sessions;
 mod systems;
 mod tracks;
+mod workspace;

@@ -51,6 +51,13 @@ fn open(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
     if ui.add(paste).clicked() {
         commands.push(OpenCommand::Paste);
     }
+    if input.document.is_some() {
+        let save = ui.button("Save workspace…");
+        let help = "Writes lanes, settings, marks, notes and view to a file beside the session";
+        if save.on_hover_text(help).clicked() {
+            commands.push(ShellCommand::SaveWorkspace);
+        }
+    }
     if input.document.is_some() && ui.button("Close this session").clicked() {
         commands.push(OpenCommand::Close);
     }

@@ -2,7 +2,7 @@
 
 use super::command::OpenCommand;
 use super::document::{Document, Origin};
-use super::loading::Loading;
+use super::loading::{KeptStates, Loading};
 use super::paste::{self, ClipboardRequest};
 use crate::app::App;
 use crate::app::background::task;
@@ -13,6 +13,7 @@ use crate::app::shell::file_dialog::DialogPurpose;
 use crate::app::shell::history::History;
 use crate::app::theme::fonts;
 use crate::app::view::View;
+use crate::app::workspace::execute::Reopened;
 use crate::exec::LoadOptions;
 use crate::tokens;
 use std::path::PathBuf;
@@ -35,7 +36,7 @@ impl App {
                 self.cancel_load();
                 self.toasts.info("Opening was cancelled.");
             }
-            OpenCommand::Close => self.close(),
+            OpenCommand::Close => self.close(ctx),
             OpenCommand::DismissError => self.problem = None,
             OpenCommand::AskPath(is_open) => self.view.asks_path = is_open,
             OpenCommand::EditPath(path) => self.view.path = path,
@@ -60,7 +61,19 @@ impl App {
             window: None,
             conversation,
         };
-        self.loading = Some(Loading::start(ctx, self.work, origin, options));
+        // A session that is opened again is left first, so that it can be restored.
+        self.keep_workspace(ctx, true);
+        let visited = match &self.document {
+            Some(open) if open.origin == origin && open.conversation == conversation => {
+                Some(open.session().source.bytes.clone())
+            }
+            _ => self.visits.bytes(&origin, conversation),
+        };
+        let kept = KeptStates {
+            workspaces: self.saver.store().clone(),
+            visited,
+        };
+        self.loading = Some(Loading::start(ctx, self.work, origin, options, kept));
     }
 
     /// Opens a file dropped on the window.
@@ -93,12 +106,12 @@ impl App {
             return;
         };
         match loading.take() {
-            Ok(Ok(document)) => {
+            Ok(Ok((document, reopened))) => {
                 self.watch(ctx, &document);
                 let texts = document.facts.iter().map(|facts| &*facts.preview);
                 let missing = texts.take(1_000).find_map(|text| fonts::missing(ctx, text));
                 self.warn(missing);
-                self.show_document(document);
+                self.show_document(ctx, document, reopened);
             }
             Ok(Err(problem)) => self.problem = Some(problem),
             Err(loading) => {
@@ -115,7 +128,8 @@ impl App {
         }
     }
 
-    fn show_document(&mut self, document: Document) {
+    fn show_document(&mut self, ctx: &egui::Context, document: Document, reopened: Reopened) {
+        self.leave_session(ctx);
         if let Origin::Path(path) = &document.origin {
             let warning = self.memory.opened(path);
             self.warn(warning);
@@ -146,10 +160,12 @@ impl App {
         };
         self.close_export_dialogs();
         self.sweep = None;
+        self.restore_workspace(ctx, &document, reopened);
         task::drop_in_background(self.document.replace(Arc::new(document)));
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, ctx: &egui::Context) {
+        self.leave_session(ctx);
         let derived = std::mem::replace(&mut self.derived, Derived::new(self.work));
         task::drop_in_background((self.document.take(), derived));
         self.live = None;

@@ -2,7 +2,7 @@
 //! all of its results are ready, so that nothing flickers.
 
 use super::document::{Document, Origin};
-use super::loading::Loading;
+use super::loading::{KeptStates, Loading};
 use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task::{self, Background};
 use crate::app::config::Config;
@@ -98,7 +98,13 @@ impl FollowedFile {
 
     fn read(&mut self, ctx: &egui::Context, options: LoadOptions) {
         let origin = Origin::Path(self.path.clone());
-        self.loading = Some(Loading::start(ctx, WorkMode::AsNeeded, origin, options));
+        self.loading = Some(Loading::start(
+            ctx,
+            WorkMode::AsNeeded,
+            origin,
+            options,
+            KeptStates::default(),
+        ));
     }
 
     /// Receives the new version. A selection at the end moves to the new end.
@@ -113,7 +119,7 @@ impl FollowedFile {
             return;
         };
         match loading.take() {
-            Ok(Ok(document)) => {
+            Ok(Ok((document, _))) => {
                 self.problem = None;
                 match moved(shown, &document) {
                     Some(conversation) => self.read(

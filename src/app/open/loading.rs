@@ -4,8 +4,11 @@ use super::document::{Document, Origin};
 use super::{examples, paste};
 use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task::{self, Background};
-use crate::exec::{self, LoadError, LoadOptions};
+use crate::app::workspace::contents::Workspace;
+use crate::app::workspace::execute::Reopened;
+use crate::exec::{self, LoadError, LoadOptions, Workspaces};
 use crate::progress::{Phase, Progress};
+use crate::session::FileBytes;
 use crate::units::Share;
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,7 +20,7 @@ pub(in crate::app) struct Loading {
     pub name: String,
     since: Instant,
     progress: Arc<Progress>,
-    work: Background<Result<Document, LoadError>>,
+    work: Background<Result<(Document, Reopened), LoadError>>,
 }
 
 /// Progress of loading.
@@ -30,17 +33,18 @@ pub(in crate::app) struct Stage {
 }
 
 impl Loading {
-    /// Starts to load `origin`.
+    /// Starts to load `origin` with the state in which it was left.
     pub(in crate::app) fn start(
         ctx: &egui::Context,
         at: WorkMode,
         origin: Origin,
         options: LoadOptions,
+        kept: KeptStates,
     ) -> Self {
         let name = name(&origin);
         let progress = Arc::new(Progress::default());
         let shared = Arc::clone(&progress);
-        let work = move || open(origin, &options, &shared);
+        let work = move || open(origin, options, &kept, &shared);
         let work = match at {
             WorkMode::AsNeeded => task::start_awaited("load", ctx, work),
             WorkMode::InFrame => task::done(work),
@@ -72,7 +76,7 @@ impl Loading {
     }
 
     /// Returns the document or a one-line error; returns itself while it is running.
-    pub(in crate::app) fn take(self) -> Result<Result<Document, String>, Box<Self>> {
+    pub(in crate::app) fn take(self) -> Result<Result<(Document, Reopened), String>, Box<Self>> {
         let Self {
             name,
             since,
@@ -94,7 +98,30 @@ impl Loading {
     }
 }
 
-fn open(origin: Origin, options: &LoadOptions, progress: &Progress) -> Result<Document, LoadError> {
+/// States of sessions, of which the one of the loaded session is restored.
+#[derive(Clone, Debug, Default)]
+pub(in crate::app) struct KeptStates {
+    /// Kept workspaces.
+    pub(in crate::app) workspaces: Workspaces,
+    /// Content of the session when it was open before in this run.
+    pub(in crate::app) visited: Option<FileBytes>,
+}
+
+fn open(
+    mut origin: Origin,
+    mut options: LoadOptions,
+    kept: &KeptStates,
+    progress: &Progress,
+) -> Result<(Document, Reopened), LoadError> {
+    let opened = match &origin {
+        Origin::Path(path) => exec::open_workspace(path)?,
+        Origin::Example(_) | Origin::Pasted(_) => None,
+    };
+    if let Some(opened) = &opened {
+        origin = Origin::Path(opened.session.clone());
+        options.conversation = opened.key.conversation;
+    }
+    let options = &options;
     let mut loaded = match &origin {
         Origin::Path(path) => exec::load(path, options, progress)?,
         Origin::Example(name) => {
@@ -107,8 +134,45 @@ fn open(origin: Origin, options: &LoadOptions, progress: &Progress) -> Result<Do
             exec::load_bytes(paste::NAME, text.bytes().to_vec(), options, progress)?
         }
     };
+    let bytes = &loaded.case.session.source.bytes;
+    let reopened = match &opened {
+        Some(opened) => {
+            opened.check(bytes)?;
+            let workspace = Workspace::parse(&opened.text).map_err(LoadError)?;
+            Reopened {
+                workspace: Some(Ok(workspace)),
+                is_opened: true,
+                ..Reopened::default()
+            }
+        }
+        None => reopened(&origin, bytes, options.conversation, kept),
+    };
     loaded.pack();
-    Ok(Document::new(origin, loaded, options.conversation))
+    let document = Document::new(origin, loaded, options.conversation);
+    Ok((document, reopened))
+}
+
+fn reopened(
+    origin: &Origin,
+    bytes: &FileBytes,
+    conversation: usize,
+    kept: &KeptStates,
+) -> Reopened {
+    let continues = |before: &FileBytes| bytes.starts_with(before);
+    let continues_visit = kept.visited.as_ref().is_some_and(continues);
+    let text = match origin {
+        Origin::Path(path) if !continues_visit => kept.workspaces.find(path, bytes, conversation),
+        _ => Ok(None),
+    };
+    let workspace = match text {
+        Ok(text) => text.map(|text| Workspace::parse(&text)),
+        Err(error) => Some(Err(error.to_string())),
+    };
+    Reopened {
+        continues_visit,
+        workspace,
+        is_opened: false,
+    }
 }
 
 fn name(origin: &Origin) -> String {

@@ -65,6 +65,21 @@ impl Policies {
         self.saved.insert(name);
     }
 
+    /// Adds a policy of a workspace. Returns whether the lanes use it, which is not so if another policy has its name.
+    pub fn add(&mut self, policy: Policy) -> bool {
+        if let Some(known) = self.find(&policy.name) {
+            // A policy has no other comparison; its description contains every rule.
+            return format!("{known:?}") == format!("{policy:?}");
+        }
+        self.all.push(Arc::new(policy));
+        true
+    }
+
+    /// Returns whether a policy has this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.all.iter().any(|policy| policy.name == name)
+    }
+
     /// Returns whether a saved preset has this name.
     pub fn is_saved(&self, name: &str) -> bool {
         self.saved.contains(name)

@@ -15,6 +15,7 @@ impl App {
             ShellCommand::ShowShortcuts(is_shown) => self.view.shows_shortcuts = is_shown,
             ShellCommand::SetTheme(theme) => self.set_theme(ctx, theme),
             ShellCommand::Copy(description, text) => self.copy(ctx, description, text),
+            ShellCommand::SaveWorkspace => self.save_workspace(ctx),
             ShellCommand::CopyCommandLine => self.copy_command_line(ctx),
         }
     }

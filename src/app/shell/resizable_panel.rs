@@ -2,7 +2,8 @@
 //! space.
 
 use crate::app::widgets::{drag, slide};
-use egui::{CursorIcon, Frame, Id, Panel, Pos2, Rangef, Rect, Sense, Ui, UiBuilder};
+use egui::{Context, CursorIcon, Frame, Id, Panel, Pos2, Rangef, Rect, Sense, Ui, UiBuilder};
+use std::collections::BTreeMap;
 
 /// A resizable panel.
 pub(in crate::app) struct ResizablePanel {
@@ -35,14 +36,36 @@ pub(in crate::app) struct Edge {
     panel: Rect,
 }
 
-impl ResizablePanel {
-    fn edge_id(&self, ui: &Ui) -> Id {
-        ui.scope_id().with((self.name, "edge"))
-    }
+/// Names of the panels whose sizes a workspace keeps.
+const KEPT: [&str; 4] = ["settings", "drawer", "lanes", "detail"];
 
+fn edge_id(name: &str) -> Id {
+    Id::unique((name, "edge"))
+}
+
+/// Returns the sizes that the user chose, by panel.
+pub(in crate::app) fn chosen_sizes(ctx: &Context) -> BTreeMap<String, f32> {
+    let size = |name: &str| ctx.data(|data| data.get_temp(edge_id(name)));
+    let sizes = KEPT.iter();
+    let sizes = sizes.filter_map(|name| Some(((*name).to_owned(), size(name)?)));
+    sizes.collect()
+}
+
+/// Sets the sizes of panels; others get their usual size.
+pub(in crate::app) fn set_sizes(ctx: &Context, sizes: &BTreeMap<String, f32>) {
+    for name in KEPT {
+        let size = sizes.get(name).filter(|size| size.is_finite());
+        ctx.data_mut(|data| match size {
+            Some(size) => drop(data.insert_temp(edge_id(name), *size)),
+            None => data.remove::<f32>(edge_id(name)),
+        });
+    }
+}
+
+impl ResizablePanel {
     /// Returns the panel's height or width before it is placed, in points.
     pub(super) fn extent(&self, ui: &Ui) -> f32 {
-        let id = self.edge_id(ui);
+        let id = edge_id(self.name);
         let chosen: Option<f32> = ui.data(|data| data.get_temp(id));
         self.range.clamp(chosen.unwrap_or(self.usual))
     }
@@ -50,7 +73,7 @@ impl ResizablePanel {
     /// Allocates the panel next to the panels placed before. Returns the `Ui` of its content and its edge. The content
     /// can be shown later, because keyboard focus follows the order in which panels are shown.
     pub(in crate::app) fn place(self, ui: &mut Ui) -> (Ui, Edge) {
-        let (id, extent) = (self.edge_id(ui), self.extent(ui));
+        let (id, extent) = (edge_id(self.name), self.extent(ui));
         let panel = match self.side {
             Side::Bottom => Panel::bottom(self.name),
             Side::Right => Panel::right(self.name),

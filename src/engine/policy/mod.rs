@@ -84,7 +84,9 @@ pub struct Knob {
 }
 
 /// The common role of a knob.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, serde::Serialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum KnobRole {
     /// Share of the usable window at which the policy acts.

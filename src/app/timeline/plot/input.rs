@@ -102,7 +102,10 @@ impl LaneLine<'_> {
 }
 
 /// Unit of the horizontal axis.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize,
+)]
+#[serde(rename_all = "snake_case")]
 pub enum Axis {
     /// Model calls.
     #[default]

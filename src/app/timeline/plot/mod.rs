@@ -10,6 +10,7 @@ mod chart;
 mod dashes;
 mod flags;
 mod input;
+pub mod kept_zoom;
 mod lanes;
 mod layers;
 mod legend;
@@ -157,6 +158,10 @@ fn navigate(
     state: &mut TimelineState,
 ) -> (View, KeyInput) {
     let end = axis.end();
+    if let Some(view) = kept_zoom::take_requested(ui.ctx(), end) {
+        state.selected = input.selected;
+        state.set_view(view, end);
+    }
     let view = state.view.unwrap_or(View::whole(end)).within(end, top);
     let transform = chart::transform(areas.plot, view, top);
     let mut view = view::gestures(ui, plot, &transform, axis, view, &mut state.zoom_from);
@@ -181,6 +186,7 @@ fn navigate(
         view = selected.map_or(view, |x| view.including(x, end));
     }
     state.set_view(view, end);
+    kept_zoom::remember(ui.ctx(), state.view);
     (view, keys)
 }
 

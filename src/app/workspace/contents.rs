@@ -1,0 +1,390 @@
+//! The contents of a workspace, and their conversion from and to the state of the window.
+
+use crate::app::config::{Config, LaneConfig, MAX_LANES};
+use crate::app::manual_edits::marks::one_each;
+use crate::app::selection::{CallRange, Selection};
+use crate::app::settings_panel::knobs::{KnobKey, KnobSettings};
+use crate::app::timeline::plot::Axis;
+use crate::app::view::Tab;
+use crate::engine::{KnobRole, ManualEdits, ProviderError};
+use crate::exec::SessionKey;
+use crate::tokens;
+use crate::units::Tokens;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Version of the format.
+const VERSION: u32 = 1;
+/// Maximum context window, in tokens.
+const MAX_WINDOW: u64 = 1_000_000_000;
+
+/// A workspace, as kept with a session and as a portable file. It contains no text of the session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(in crate::app) struct Workspace {
+    /// Version of the format; the first key of every workspace.
+    #[serde(rename = "plimsoll_workspace")]
+    version: u32,
+    /// The session; unknown until the workspace is saved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    session: Option<SessionKey>,
+    /// TOML of policies that are not bundled, by name.
+    #[serde(default)]
+    pub(super) policies: BTreeMap<String, String>,
+    lanes: Vec<Lane>,
+    settings: Vec<Setting>,
+    window: Option<u64>,
+    tokenizer: String,
+    restarts: Vec<usize>,
+    errors: Vec<(usize, String)>,
+    pinned: Vec<usize>,
+    cleared: Vec<usize>,
+    dropped: Vec<usize>,
+    notes: BTreeMap<usize, String>,
+    selection: Selected,
+    pub(super) view: KeptView,
+}
+
+/// A lane.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Lane {
+    policy: String,
+    /// Settings of this lane only; null if it uses the shared ones.
+    settings: Option<Vec<Setting>>,
+}
+
+/// A changed setting.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Setting {
+    of: Target,
+    value: f64,
+}
+
+/// The target of a setting.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Target {
+    /// All policies with a setting of this role and unit.
+    Shared { role: KnobRole, unit: String },
+    /// One policy.
+    Policy { policy: String, setting: String },
+}
+
+/// The selected items, as indices.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Selected {
+    call: usize,
+    calls: Option<(usize, usize)>,
+    compared: Option<usize>,
+    message: Option<usize>,
+    anchor: Option<usize>,
+    lane: Option<usize>,
+}
+
+/// The view of a session.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(in crate::app) struct KeptView {
+    /// Label of the open tab.
+    pub(super) tab: String,
+    /// Unit of the timeline's axis.
+    pub(super) axis: Axis,
+    /// Visible range of the timeline; null for all.
+    pub(super) zoom: Option<[f64; 2]>,
+    /// Sizes of resized panels, in points.
+    pub(super) panels: BTreeMap<String, f32>,
+}
+
+impl KeptView {
+    /// Returns the open tab, if this version has it.
+    pub(super) fn tab(&self) -> Option<Tab> {
+        let mut all = Tab::ALL.iter().copied();
+        all.find(|tab| tab.label() == self.tab)
+    }
+}
+
+impl Workspace {
+    /// Collects the contents; policies and session are added when it is saved.
+    pub(super) fn new(config: &Config, selection: &Selection, view: KeptView) -> Self {
+        let lanes = config.lanes.iter().map(|lane| Lane {
+            policy: lane.policy.clone(),
+            settings: lane.own.as_ref().map(settings),
+        });
+        let errors = config.errors.iter();
+        let edits = &config.manual_edits;
+        Self {
+            version: VERSION,
+            session: None,
+            policies: BTreeMap::new(),
+            lanes: lanes.collect(),
+            settings: settings(&config.knobs),
+            window: config.window.map(|window| window.0),
+            tokenizer: config.counter.to_owned(),
+            restarts: config.restarts.clone(),
+            errors: errors.map(|e| (e.call, e.text.to_string())).collect(),
+            pinned: edits.pinned.clone(),
+            cleared: edits.cleared.clone(),
+            dropped: edits.dropped.clone(),
+            notes: (*config.notes).clone(),
+            selection: Selected {
+                call: selection.call,
+                calls: selection.calls.map(|calls| (calls.first, calls.last)),
+                compared: selection.compared,
+                message: selection.message,
+                anchor: selection.anchor,
+                lane: selection.lane,
+            },
+            view,
+        }
+    }
+
+    /// Parses a workspace.
+    ///
+    /// # Errors
+    /// Returns one line if it is damaged or of another version.
+    pub(in crate::app) fn parse(text: &str) -> Result<Self, String> {
+        #[derive(Deserialize)]
+        struct Version {
+            plimsoll_workspace: u32,
+        }
+        let version = serde_json::from_str(text).map(|v: Version| v.plimsoll_workspace);
+        match version {
+            Ok(version) if version > VERSION => {
+                return Err(
+                    "The workspace is of a newer version of Plimsoll; it is ignored.".to_owned(),
+                );
+            }
+            _ => {}
+        }
+        let damaged = |_| "The workspace is damaged; it is ignored.".to_owned();
+        serde_json::from_str(text).map_err(damaged)
+    }
+
+    /// Returns the JSON with this session.
+    pub(super) fn text(mut self, session: SessionKey) -> Result<String, String> {
+        self.session = Some(session);
+        serde_json::to_string(&self).map_err(|error| error.to_string())
+    }
+
+    /// Returns the names of the lanes' policies.
+    pub(super) fn policy_names(&self) -> impl Iterator<Item = &str> {
+        self.lanes.iter().map(|lane| lane.policy.as_str())
+    }
+
+    /// Replaces lanes, settings and marks of a session with this many calls and messages. Lanes without a policy that
+    /// `has` knows are left out.
+    pub(super) fn apply(
+        self,
+        config: &mut Config,
+        (n_calls, n_messages): (usize, usize),
+        has: impl Fn(&str) -> bool,
+    ) {
+        let lanes = self.lanes.into_iter().filter(|lane| has(&lane.policy));
+        let lanes = lanes.take(MAX_LANES).map(|lane| LaneConfig {
+            policy: lane.policy,
+            own: lane.settings.map(knobs),
+        });
+        let lanes: Vec<_> = lanes.collect();
+        if !lanes.is_empty() {
+            config.lanes = lanes;
+        }
+        config.knobs = knobs(self.settings);
+        let is_possible = |window: &u64| (1..=MAX_WINDOW).contains(window);
+        config.window = self.window.filter(is_possible).map(Tokens);
+        if let Some(counter) = tokens::by_name(&self.tokenizer) {
+            config.counter = counter.name;
+        }
+        config.restarts = ascending(self.restarts, n_calls);
+        let errors = self.errors.into_iter();
+        let errors = errors.filter(|(call, _)| *call < n_calls);
+        config.errors = errors
+            .map(|(call, text)| ProviderError {
+                call,
+                text: text.into(),
+            })
+            .collect();
+        config.errors.sort_by_key(|error| error.call);
+        let edits = ManualEdits {
+            pinned: ascending(self.pinned, n_messages),
+            cleared: ascending(self.cleared, n_messages),
+            dropped: ascending(self.dropped, n_messages),
+        };
+        config.manual_edits = Arc::new(one_each(edits, n_messages));
+        let mut notes = self.notes;
+        notes.retain(|message, _| *message < n_messages);
+        config.notes = Arc::new(notes);
+    }
+
+    /// Returns the selection, limited to this many calls and messages.
+    pub(super) fn selection(&self, (n_calls, n_messages): (usize, usize)) -> Selection {
+        let last = n_calls.saturating_sub(1);
+        let chosen = &self.selection;
+        let is_call = |call: &usize| *call < n_calls;
+        let is_message = |message: &usize| *message < n_messages;
+        let calls = chosen.calls.filter(|(a, b)| is_call(a) && is_call(b));
+        Selection {
+            call: chosen.call.min(last),
+            calls: calls.map(|(a, b)| CallRange::between(a, b)),
+            compared: chosen.compared.filter(is_call),
+            message: chosen.message.filter(is_message),
+            anchor: chosen.anchor.filter(is_message),
+            lane: chosen.lane,
+            ..Selection::default()
+        }
+    }
+}
+
+fn settings(knobs: &KnobSettings) -> Vec<Setting> {
+    let finite = knobs.iter().filter(|(_, value)| value.is_finite());
+    let settings = finite.map(|(key, value)| Setting {
+        value: *value,
+        of: match key.clone() {
+            KnobKey::Shared(role, unit) => Target::Shared { role, unit },
+            KnobKey::Own { policy, knob } => Target::Policy {
+                policy,
+                setting: knob,
+            },
+        },
+    });
+    settings.collect()
+}
+
+fn knobs(settings: Vec<Setting>) -> KnobSettings {
+    let finite = settings.into_iter().filter(|s| s.value.is_finite());
+    let knobs = finite.map(|setting| {
+        let key = match setting.of {
+            Target::Shared { role, unit } => KnobKey::Shared(role, unit),
+            Target::Policy { policy, setting } => KnobKey::Own {
+                policy,
+                knob: setting,
+            },
+        };
+        (key, setting.value)
+    });
+    knobs.collect()
+}
+
+/// Returns the indices below a limit, ascending and unique.
+fn ascending(mut indices: Vec<usize>, n: usize) -> Vec<usize> {
+    indices.retain(|index| *index < n);
+    indices.sort_unstable();
+    indices.dedup();
+    indices
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::settings_panel::knobs::output_reserve;
+
+    fn key() -> SessionKey {
+        SessionKey {
+            name: "a.jsonl".to_owned(),
+            format: "claude_code".to_owned(),
+            conversation: 0,
+            bytes: 3,
+            sha256: "0".repeat(64),
+        }
+    }
+
+    fn changed() -> (Config, Selection) {
+        let mut config = Config::new(&["prune".to_owned(), "none".to_owned()]);
+        config.knobs.insert(output_reserve(), 0.1 + 0.2);
+        let own = KnobKey::Own {
+            policy: "prune".to_owned(),
+            knob: "a".to_owned(),
+        };
+        config.lanes[1].own = Some(KnobSettings::from([(own, 1e300)]));
+        config.window = Some(Tokens(12_345));
+        config.restarts = vec![1, 3];
+        config.set_error(2, Some("too long".into()));
+        config.manual_edits = Arc::new(ManualEdits {
+            pinned: vec![0, 4],
+            cleared: vec![2],
+            dropped: vec![3],
+        });
+        config.notes = Arc::new(BTreeMap::from([(4, "a note".to_owned())]));
+        let selection = Selection {
+            call: 3,
+            calls: Some(CallRange::between(1, 2)),
+            message: Some(4),
+            lane: Some(1),
+            ..Selection::default()
+        };
+        (config, selection)
+    }
+
+    #[test]
+    fn a_workspace_restores_lanes_settings_marks_and_selection() {
+        let (config, selection) = changed();
+        let view = KeptView {
+            tab: "Cost".to_owned(),
+            axis: Axis::Turns,
+            zoom: Some([0.5, 2.0]),
+            panels: BTreeMap::from([("drawer".to_owned(), 300.0)]),
+        };
+        let text = Workspace::new(&config, &selection, view.clone()).text(key());
+        let read = Workspace::parse(&text.unwrap()).unwrap();
+        assert_eq!((&read.view, read.view.tab()), (&view, Some(Tab::Cost)));
+        assert_eq!(read.selection((5, 6)), selection);
+        let mut restored = Config::new(&[]);
+        read.apply(&mut restored, (5, 6), |_| true);
+        assert_eq!(restored, config);
+    }
+
+    #[test]
+    fn indices_beyond_the_session_and_unknown_policies_are_left_out() {
+        let (config, selection) = changed();
+        let text = Workspace::new(&config, &selection, KeptView::default()).text(key());
+        let text = text.unwrap();
+        let hostile = text
+            .replace(
+                "\"pinned\":[0,4]",
+                "\"pinned\":[18446744073709551615,1,0,1]",
+            )
+            .replace("\"call\":3", "\"call\":99999999")
+            .replace("\"window\":12345", "\"window\":18446744073709551615")
+            .replace(
+                "\"tab\":\"\"",
+                &format!("\"tab\":\"{}\"", "x".repeat(10_000_000)),
+            );
+        assert!(hostile.len() > text.len() + 10_000_000);
+        let read = Workspace::parse(&hostile).unwrap();
+        assert_eq!(read.view.tab(), None);
+        let at = read.selection((2, 2));
+        assert_eq!((at.call, at.calls, at.message), (1, None, None));
+        assert_eq!(read.selection((0, 0)).call, 0);
+        let mut restored = Config::new(&[]);
+        read.apply(&mut restored, (2, 2), |name| name == "none");
+        assert_eq!(restored.lanes.len(), 1);
+        assert_eq!(restored.manual_edits.pinned, [0, 1]);
+        assert_eq!((restored.window, &*restored.restarts), (None, &[1][..]));
+        assert!(restored.errors.is_empty() && restored.notes.is_empty());
+    }
+
+    #[test]
+    fn damaged_and_newer_workspaces_are_rejected() {
+        let (config, selection) = changed();
+        let text = Workspace::new(&config, &selection, KeptView::default()).text(key());
+        let text = text.unwrap();
+        let newer = text.replace("\"plimsoll_workspace\":1", "\"plimsoll_workspace\":2");
+        assert!(
+            Workspace::parse(&newer)
+                .unwrap_err()
+                .contains("newer version")
+        );
+        let not_a_number = text.replace("1e300", "NaN");
+        let too_large = text.replace("1e300", "1e999");
+        assert!(text != not_a_number && text != too_large);
+        for damaged in [
+            "",
+            "null",
+            "[1]",
+            &text[..text.len() / 2],
+            &not_a_number,
+            &too_large,
+        ] {
+            let error = Workspace::parse(damaged).unwrap_err();
+            assert!(error.contains("damaged"), "{error}");
+        }
+    }
+}

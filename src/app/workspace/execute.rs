@@ -1,0 +1,201 @@
+//! Saves, keeps and restores the workspace of the open session.
+
+use super::contents::{KeptView, Workspace};
+use super::saver::{Output, SaveJob, WorkspaceState};
+use super::visits::Visit;
+use crate::app::App;
+use crate::app::background::latest_result::WorkMode;
+use crate::app::open::document::{Document, Origin};
+use crate::app::shell::history::History;
+use crate::app::shell::resizable_panel;
+use crate::app::timeline::plot::kept_zoom;
+use crate::exec::default_path_beside;
+use crate::presets;
+use crate::safe_text;
+use std::sync::Arc;
+
+/// The state of a session that was open or kept before.
+#[derive(Debug, Default)]
+pub(in crate::app) struct Reopened {
+    /// The document continues the content of the last visit in this run.
+    pub(in crate::app) continues_visit: bool,
+    /// The kept or opened workspace, or why there is none.
+    pub(in crate::app) workspace: Option<Result<Workspace, String>>,
+    /// The workspace was opened as a file.
+    pub(in crate::app) is_opened: bool,
+}
+
+impl App {
+    /// Saves the workspace of the open session some time after a change; at once if `is_last`.
+    pub(in crate::app) fn keep_workspace(&mut self, ctx: &egui::Context, is_last: bool) {
+        for result in self.saver.results() {
+            match result {
+                Ok(text) if text.is_empty() => {}
+                Ok(text) => self.toasts.done(text),
+                Err(why) => self.warn(Some(why)),
+            }
+        }
+        let Some(document) = self.document.as_ref().map(Arc::clone) else {
+            return;
+        };
+        let is_local = matches!(document.origin, Origin::Path(_));
+        if !is_local || !self.saver.store().is_kept() {
+            return;
+        }
+        let state = self.workspace_state(ctx);
+        let is_last = is_last || self.work == WorkMode::InFrame;
+        if let Some(state) = self.saver.due(ctx, state, is_last) {
+            let output = Output::Kept(self.saver.store().clone());
+            self.write_workspace(ctx, document, &state, output);
+        }
+    }
+
+    /// Saves the workspace as a portable file beside the session.
+    pub(in crate::app) fn save_workspace(&mut self, ctx: &egui::Context) {
+        let Some(document) = self.document.as_ref().map(Arc::clone) else {
+            return;
+        };
+        let beside = document.origin.beside();
+        let Some(output) = beside.and_then(|p| default_path_beside(p, "workspace", "json")) else {
+            self.warn(Some(
+                "There is no folder for the workspace: save the session to a file first."
+                    .to_owned(),
+            ));
+            return;
+        };
+        let state = self.workspace_state(ctx);
+        self.write_workspace(ctx, document, &state, Output::Portable(output));
+    }
+
+    /// Saves the last changes and waits until they are written.
+    pub(in crate::app) fn finish_workspaces(&mut self, ctx: &egui::Context) {
+        self.keep_workspace(ctx, true);
+        self.saver.finish();
+    }
+
+    /// Keeps the state of the open session before it is closed or another one is shown.
+    pub(in crate::app) fn leave_session(&mut self, ctx: &egui::Context) {
+        self.keep_workspace(ctx, true);
+        if let Some(document) = &self.document {
+            let (config, history) = (self.config.clone(), self.history.clone());
+            let zoom = kept_zoom::zoom(ctx);
+            let visit = Visit::new(document, (config, history), self.selection, zoom);
+            self.visits.push(visit);
+        }
+    }
+
+    /// Restores the state of a session that was just opened: of this run, else of its workspace.
+    pub(in crate::app) fn restore_workspace(
+        &mut self,
+        ctx: &egui::Context,
+        document: &Document,
+        reopened: Reopened,
+    ) {
+        self.saver.reset();
+        kept_zoom::request_zoom(ctx, None);
+        let visit = self
+            .visits
+            .take(document)
+            .filter(|_| reopened.continues_visit);
+        let sizes = (document.session().calls.len(), document.facts.len());
+        match (visit, reopened.workspace) {
+            (Some(visit), _) if !reopened.is_opened => {
+                self.config = visit.config;
+                self.history = visit.history;
+                self.selection = visit.selection;
+                kept_zoom::request_zoom(ctx, visit.zoom);
+            }
+            (_, Some(Ok(workspace))) => {
+                if reopened.is_opened && self.has_given_lanes {
+                    self.toasts
+                        .info("The options of the command line replace the workspace.");
+                    return;
+                }
+                self.apply_workspace(ctx, sizes, workspace);
+            }
+            (_, Some(Err(why))) => self.warn(Some(why)),
+            (_, None) => {}
+        }
+    }
+
+    fn apply_workspace(
+        &mut self,
+        ctx: &egui::Context,
+        sizes: (usize, usize),
+        workspace: Workspace,
+    ) {
+        for (name, toml) in &workspace.policies {
+            let shown = safe_text::one_line(name, 80);
+            match presets::parse(toml) {
+                Ok(policy) if policy.name == *name => {
+                    if !self.policies.add(policy) {
+                        self.warn(Some(format!("The policy {shown} of this machine differs from the one in the workspace; the lane uses the one of this machine.")));
+                    }
+                }
+                _ => self.warn(Some(format!(
+                    "The policy {shown} of the workspace cannot be read."
+                ))),
+            }
+        }
+        let unknown = workspace
+            .policy_names()
+            .find(|name| !self.policies.has(name));
+        if let Some(name) = unknown.map(|name| safe_text::one_line(name, 80)) {
+            self.warn(Some(format!(
+                "The lane of the policy {name} is left out: there is no such policy."
+            )));
+        }
+        let view = workspace.view.clone();
+        let mut config = self.config.clone();
+        let selection = workspace.selection(sizes);
+        workspace.apply(&mut config, sizes, |name| self.policies.has(name));
+        self.selection = selection;
+        self.history = History::new(config.clone());
+        self.config = config;
+        self.limit_selected_lane();
+        self.view.timeline.axis = view.axis;
+        if let Some(tab) = view.tab() {
+            self.view.tab = tab;
+        }
+        kept_zoom::request_zoom(ctx, view.zoom);
+        resizable_panel::set_sizes(ctx, &view.panels);
+        self.once.reveals_message = true;
+    }
+
+    fn workspace_state(&self, ctx: &egui::Context) -> WorkspaceState {
+        WorkspaceState {
+            config: self.config.clone(),
+            selection: self.selection,
+            view: KeptView {
+                tab: self.view.tab.label().to_owned(),
+                axis: self.view.timeline.axis,
+                zoom: kept_zoom::zoom(ctx),
+                panels: resizable_panel::chosen_sizes(ctx),
+            },
+        }
+    }
+
+    fn write_workspace(
+        &mut self,
+        ctx: &egui::Context,
+        document: Arc<Document>,
+        state: &WorkspaceState,
+        output: Output,
+    ) {
+        let workspace = Workspace::new(&state.config, &state.selection, state.view.clone());
+        let is_own =
+            |name: &&str| self.policies.is_saved(name) || self.policies.word(name) != *name;
+        let own = workspace.policy_names().filter(is_own);
+        let own_policies = own
+            .map(|name| (name.to_owned(), self.policies.word(name).to_owned()))
+            .collect();
+        let job = SaveJob {
+            document,
+            workspace,
+            own_policies,
+            own_presets: self.own_presets.clone(),
+            output,
+        };
+        self.saver.write(ctx, self.work, job);
+    }
+}

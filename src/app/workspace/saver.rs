@@ -1,0 +1,207 @@
+//! Saves workspaces in order on one thread, some time after the last change.
+
+use super::contents::Workspace;
+use crate::app::background::latest_result::WorkMode;
+use crate::app::background::task::{self, Background};
+use crate::app::config::Config;
+use crate::app::open::document::{Document, Origin};
+use crate::app::selection::Selection;
+use crate::app::workspace::contents::KeptView;
+use crate::exec::{OwnPresets, SessionKey, Workspaces, policy_text, write_workspace};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// Time without a change after which a workspace is saved.
+const DELAY: Duration = Duration::from_secs(1);
+/// Maximum wait for the last save when the window closes.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// A message for the user, or why nothing was saved.
+type SaveResult = Result<String, String>;
+
+/// The state of the window that a workspace contains.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct WorkspaceState {
+    pub(super) config: Config,
+    pub(super) selection: Selection,
+    pub(super) view: KeptView,
+}
+
+/// Saves the workspace of the open session.
+#[derive(Debug)]
+pub(in crate::app) struct Saver {
+    store: Workspaces,
+    /// The state as saved or opened.
+    saved: Option<WorkspaceState>,
+    /// The last change and its time.
+    changed: Option<(WorkspaceState, Instant)>,
+    worker: Option<Worker>,
+    results: (Sender<SaveResult>, Receiver<SaveResult>),
+}
+
+/// The thread that writes.
+#[derive(Debug)]
+struct Worker {
+    jobs: Sender<SaveJob>,
+    thread: Background<()>,
+}
+
+/// A workspace to write.
+#[derive(Debug)]
+pub(super) struct SaveJob {
+    pub(super) document: Arc<Document>,
+    pub(super) workspace: Workspace,
+    /// Names of policies that are not bundled, with their files.
+    pub(super) own_policies: Vec<(String, String)>,
+    pub(super) own_presets: OwnPresets,
+    pub(super) output: Output,
+}
+
+/// The file to write.
+#[derive(Debug)]
+pub(super) enum Output {
+    /// The workspace kept with the session.
+    Kept(Workspaces),
+    /// A new portable file.
+    Portable(PathBuf),
+}
+
+impl Saver {
+    /// Saves to `store`.
+    pub(in crate::app) fn new(store: Workspaces) -> Self {
+        Self {
+            store,
+            saved: None,
+            changed: None,
+            worker: None,
+            results: channel(),
+        }
+    }
+
+    /// Returns the folder of kept workspaces.
+    pub(in crate::app) fn store(&self) -> &Workspaces {
+        &self.store
+    }
+
+    /// Takes the next state as unchanged.
+    pub(super) fn reset(&mut self) {
+        self.saved = None;
+        self.changed = None;
+    }
+
+    /// Returns the state to save, once it has not changed for a while; at once if `is_last`.
+    pub(super) fn due(
+        &mut self,
+        ctx: &egui::Context,
+        now: WorkspaceState,
+        is_last: bool,
+    ) -> Option<WorkspaceState> {
+        let saved = self.saved.get_or_insert_with(|| now.clone());
+        if *saved == now {
+            self.changed = None;
+            return None;
+        }
+        if !is_last {
+            let since = match &self.changed {
+                Some((changed, since)) if *changed == now => since.elapsed(),
+                _ => {
+                    self.changed = Some((now.clone(), Instant::now()));
+                    Duration::ZERO
+                }
+            };
+            if since < DELAY {
+                ctx.request_repaint_after(DELAY.saturating_sub(since));
+                return None;
+            }
+        }
+        self.changed = None;
+        self.saved = Some(now.clone());
+        Some(now)
+    }
+
+    /// Writes a workspace, on the thread unless all work is in the frame.
+    pub(super) fn write(&mut self, ctx: &egui::Context, at: WorkMode, job: SaveJob) {
+        let results = self.results.0.clone();
+        if at == WorkMode::InFrame {
+            // The receiver is in `self`.
+            let _ = results.send(job.run(&mut None));
+            return;
+        }
+        let worker = self.worker.get_or_insert_with(|| {
+            let (jobs, waiting) = channel::<SaveJob>();
+            let again = ctx.clone();
+            let work = move || {
+                let mut known = None;
+                for job in waiting {
+                    let _ = results.send(job.run(&mut known));
+                    again.request_repaint();
+                }
+            };
+            let thread = task::start("workspace", ctx, work);
+            Worker { jobs, thread }
+        });
+        if worker.jobs.send(job).is_err() {
+            // The thread ended by a panic; the next change starts another one.
+            self.worker = None;
+        }
+    }
+
+    /// Returns messages about saved workspaces, or why they were not saved.
+    pub(super) fn results(&self) -> Vec<Result<String, String>> {
+        self.results.1.try_iter().collect()
+    }
+
+    /// Waits until all workspaces are written.
+    pub(super) fn finish(&mut self) {
+        let Some(Worker { jobs, mut thread }) = self.worker.take() else {
+            return;
+        };
+        drop(jobs);
+        let since = Instant::now();
+        while since.elapsed() < PATIENCE {
+            match thread.take() {
+                Ok(_) => return,
+                Err(running) => thread = running,
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl SaveJob {
+    /// Writes the workspace. `known` is the key of the last document, which is expensive to compute. Returns a message
+    /// for the user, if any.
+    fn run(mut self, known: &mut Option<(u64, SessionKey)>) -> Result<String, String> {
+        let document = &*self.document;
+        let path = document.origin.beside().map(PathBuf::from);
+        let path = path.ok_or("pasted text has no workspace; save it to a file first")?;
+        let key = match known {
+            Some((id, key)) if *id == document.id => key.clone(),
+            _ => SessionKey::of(&path, document.session(), document.conversation),
+        };
+        *known = Some((document.id, key.clone()));
+        let own_policies = std::mem::take(&mut self.own_policies);
+        let is_portable = matches!(self.output, Output::Portable(_));
+        for (name, word) in own_policies {
+            match policy_text(&word, &self.own_presets) {
+                Ok(toml) => drop(self.workspace.policies.insert(name, toml)),
+                // On this machine the policy may return.
+                Err(error) if is_portable => return Err(error.to_string()),
+                Err(_) => {}
+            }
+        }
+        let text = self.workspace.text(key)?;
+        match self.output {
+            Output::Kept(store) => match &document.origin {
+                Origin::Path(path) => store.save(path, document.conversation, &text),
+                Origin::Example(_) | Origin::Pasted(_) => Ok(()),
+            }
+            .map(|()| String::new()),
+            Output::Portable(output) => write_workspace(&output, &text)
+                .map(|()| format!("Saved the workspace as {}", output.display())),
+        }
+        .map_err(|error| error.to_string())
+    }
+}

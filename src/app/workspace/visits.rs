@@ -1,0 +1,84 @@
+//! The sessions that were open before in this run, so that undo survives opening another file and coming back.
+
+use crate::app::config::Config;
+use crate::app::open::document::{Document, Origin};
+use crate::app::selection::Selection;
+use crate::app::shell::history::History;
+use crate::session::FileBytes;
+
+/// Maximum number of remembered sessions.
+const MAX: usize = 8;
+
+/// State of a session when another one was opened.
+#[derive(Clone, Debug)]
+pub(in crate::app) struct Visit {
+    origin: Origin,
+    conversation: usize,
+    /// The content, shared with the document while that exists.
+    pub(in crate::app) bytes: FileBytes,
+    pub(super) config: Config,
+    pub(super) history: History<Config>,
+    pub(super) selection: Selection,
+    pub(super) zoom: Option<[f64; 2]>,
+}
+
+impl Visit {
+    /// Creates the visit of an open document.
+    pub(super) fn new(
+        document: &Document,
+        (config, mut history): (Config, History<Config>),
+        selection: Selection,
+        zoom: Option<[f64; 2]>,
+    ) -> Self {
+        history.settle(&config);
+        // New runs have new events and new written messages.
+        let selection = Selection {
+            event: None,
+            written: None,
+            ..selection
+        };
+        Self {
+            origin: document.origin.clone(),
+            conversation: document.conversation,
+            bytes: document.session().source.bytes.clone(),
+            config,
+            history,
+            selection,
+            zoom,
+        }
+    }
+
+    fn is_of(&self, origin: &Origin, conversation: usize) -> bool {
+        self.origin == *origin && self.conversation == conversation
+    }
+}
+
+/// The last visits, oldest first.
+#[derive(Debug, Default)]
+pub(in crate::app) struct Visits(Vec<Visit>);
+
+impl Visits {
+    /// Remembers a visit instead of an earlier one of the same session.
+    pub(super) fn push(&mut self, visit: Visit) {
+        self.0
+            .retain(|v| !v.is_of(&visit.origin, visit.conversation));
+        self.0.push(visit);
+        if self.0.len() > MAX {
+            self.0.remove(0);
+        }
+    }
+
+    /// Returns the content of a session when it was visited.
+    pub(in crate::app) fn bytes(&self, origin: &Origin, conversation: usize) -> Option<FileBytes> {
+        let mut visits = self.0.iter();
+        let visit = visits.find(|visit| visit.is_of(origin, conversation))?;
+        Some(visit.bytes.clone())
+    }
+
+    /// Removes and returns the visit of a session.
+    pub(super) fn take(&mut self, document: &Document) -> Option<Visit> {
+        let is_it = |v: &Visit| v.is_of(&document.origin, document.conversation);
+        let at = self.0.iter().position(is_it)?;
+        Some(self.0.remove(at))
+    }
+}

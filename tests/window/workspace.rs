@@ -1,0 +1,271 @@
+//! The workspace of a session: kept with the file, saved as a file, and undo after another file.
+
+use egui::accesskit::Role;
+use egui::{Key, Modifiers, Vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use plimsoll::app::background::latest_result::WorkMode;
+use plimsoll::app::{App, LaneOption, Options};
+use plimsoll::exec::Workspaces;
+use plimsoll::presets;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const SAMPLE: &str = "many-tool-results.jsonl";
+
+/// A folder with a copy of the sample.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Self(tempfile::tempdir().expect("a temporary folder"));
+        fs::copy(sample(), place.at(SAMPLE)).expect("the sample can be copied");
+        place
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn options(&self, name: &str) -> Options {
+        Options {
+            paths: vec![self.at(name)],
+            no_state: true,
+            workspaces: Workspaces::in_folder(self.at("kept")),
+            work: WorkMode::InFrame,
+            ..Options::default()
+        }
+    }
+
+    fn open(&self, name: &str) -> Harness<'static, App> {
+        window(self.options(name))
+    }
+
+    fn kept(&self) -> Vec<PathBuf> {
+        let files = fs::read_dir(self.at("kept")).into_iter().flatten();
+        files.map(|file| file.expect("readable").path()).collect()
+    }
+}
+
+fn sample() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("sample_sessions")
+        .join(SAMPLE)
+}
+
+fn window(options: Options) -> Harness<'static, App> {
+    let harness = Harness::builder()
+        .with_size(Vec2::new(1440.0, 900.0))
+        .allow_missing_glyphs();
+    let mut window = harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options));
+    window.run_steps(6);
+    window
+}
+
+/// Changes a shared setting, adds a lane, pins message 3, and shows the tab Cost.
+fn change(window: &mut Harness<'_, App>) {
+    window.get_by_label("Policy of lane 1").click();
+    window.run_steps(3);
+    window.get_by_label("Add a lane").click();
+    window.run_steps(4);
+    let slider = window.get_by_role_and_label(Role::Slider, "compression_trigger");
+    slider.set_value_accesskit(0.30);
+    window.run_steps(4);
+    let jump = window.get_by_role_and_label(Role::TextInput, "Go to message");
+    jump.focus();
+    jump.type_text("3");
+    window.run_steps(2);
+    window.key_press(Key::Enter);
+    window.run_steps(4);
+    window.get_by_label("timeline").focus();
+    window.run_steps(2);
+    window.key_press(Key::P);
+    window.run_steps(4);
+    window.get_by_label("Cost").click();
+    window.run_steps(4);
+}
+
+type Shown = (Vec<(String, Option<f64>)>, Vec<usize>);
+
+/// Returns the policies with their triggers, and the pinned messages.
+fn shown(window: &Harness<'_, App>) -> Shown {
+    let runs = window.state().runs().expect("it is replayed");
+    let lanes = runs.lanes.iter();
+    let lanes = lanes.map(|lane| {
+        let trigger = lane.knobs.get("compression_trigger");
+        (lane.policy.name.clone(), trigger)
+    });
+    (lanes.collect(), runs.config.manual_edits.pinned.clone())
+}
+
+fn changed() -> Shown {
+    let lanes = ["truncate", "prune", "summarize"].map(|name| (name.to_owned(), Some(0.3)));
+    let added = ("none".to_owned(), None);
+    (lanes.into_iter().chain([added]).collect(), vec![2])
+}
+
+fn shows_tab_cost(window: &Harness<'_, App>) -> bool {
+    // Without the tab Messages there is no jump field.
+    window
+        .query_by_role_and_label(Role::TextInput, "Go to message")
+        .is_none()
+}
+
+#[test]
+fn the_workspace_of_a_file_returns_when_it_is_opened_again() {
+    let place = Place::new();
+    let mut first = place.open(SAMPLE);
+    let untouched = shown(&first);
+    assert!(place.kept().is_empty(), "nothing has changed");
+    change(&mut first);
+    assert_eq!(shown(&first), changed());
+    assert_ne!(untouched, changed());
+    drop(first);
+    assert_eq!(place.kept().len(), 1);
+    let text = fs::read_to_string(&place.kept()[0]).expect("readable");
+    assert!(!text.contains("ledger"), "no text of the session: {text}");
+
+    let again = place.open(SAMPLE);
+    assert_eq!(shown(&again), changed());
+    assert!(shows_tab_cost(&again));
+    drop(again);
+    fs::rename(place.at(SAMPLE), place.at("moved.jsonl")).expect("it can be moved");
+    assert_eq!(shown(&place.open("moved.jsonl")), changed());
+}
+
+#[test]
+fn a_file_that_grew_keeps_its_workspace_and_a_replaced_one_does_not() {
+    let place = Place::new();
+    let bytes = fs::read_to_string(place.at(SAMPLE)).expect("readable");
+    let lines: Vec<&str> = bytes.lines().collect();
+    let start = lines[..lines.len() - 4].join("\n") + "\n";
+    fs::write(place.at(SAMPLE), start).expect("writable");
+    let mut window = place.open(SAMPLE);
+    let untouched = shown(&window);
+    change(&mut window);
+    drop(window);
+    fs::write(place.at(SAMPLE), &bytes).expect("writable");
+    assert_eq!(shown(&place.open(SAMPLE)), changed());
+    let rest = lines[..2].join("\n") + "\n" + &lines[6..].join("\n") + "\n";
+    fs::write(place.at(SAMPLE), rest).expect("writable");
+    assert_eq!(shown(&place.open(SAMPLE)), untouched);
+}
+
+#[test]
+fn options_of_the_command_line_replace_the_workspace_and_do_not_change_it() {
+    let place = Place::new();
+    let mut first = place.open(SAMPLE);
+    change(&mut first);
+    drop(first);
+    let before = fs::read(&place.kept()[0]).expect("readable");
+    let policy = presets::by_name("none").or_else(|| presets::by_name("prune"));
+    let policy = policy.expect("a preset");
+    let (name, values) = (policy.name.clone(), policy.defaults());
+    let lane = LaneOption {
+        word: name.clone(),
+        policy,
+    };
+    let options = place.options(SAMPLE).compare(vec![(lane, values)]);
+    let mut given = window(options.expect("one lane"));
+    let (lanes, pinned) = shown(&given);
+    assert_eq!((lanes.len(), &*lanes[0].0, pinned.len()), (1, &*name, 0));
+    given.get_by_label("Cost").click();
+    given.run_steps(4);
+    drop(given);
+    assert_eq!(fs::read(&place.kept()[0]).expect("readable"), before);
+}
+
+#[test]
+fn a_damaged_or_newer_workspace_is_ignored_with_a_note() {
+    let place = Place::new();
+    let mut first = place.open(SAMPLE);
+    let untouched = shown(&first);
+    change(&mut first);
+    drop(first);
+    let path = place.kept().remove(0);
+    let text = fs::read_to_string(&path).expect("readable");
+    let newer = text.replacen("\"plimsoll_workspace\":1", "\"plimsoll_workspace\":9", 1);
+    let no_lanes = text.replacen("\"lanes\":[", "\"lanes\":7,\"x\":[", 1);
+    let garbage = "\u{0}garbage".to_owned();
+    let huge = format!("{{\"x\":\"{}\"}}", "x".repeat(10_000_000));
+    for (damaged, note) in [
+        (newer, "newer version"),
+        (no_lanes, "damaged"),
+        (garbage, "cannot be read"),
+        (huge, "cannot be read"),
+    ] {
+        assert_ne!(damaged, text);
+        fs::write(&path, &damaged).expect("writable");
+        let window = place.open(SAMPLE);
+        assert_eq!(shown(&window), untouched, "{note}");
+        assert!(
+            window.query_all_by_label_contains(note).next().is_some(),
+            "{note}"
+        );
+    }
+    let beyond = text.replacen("\"pinned\":[2]", "\"pinned\":[2,888888888]", 1);
+    assert_ne!(beyond, text);
+    fs::write(&path, beyond).expect("writable");
+    assert_eq!(shown(&place.open(SAMPLE)), changed());
+}
+
+#[test]
+fn a_saved_workspace_opens_with_the_session_beside_it() {
+    let place = Place::new();
+    let mut first = place.open(SAMPLE);
+    change(&mut first);
+    first.get_by_label("Menu").click();
+    first.run_steps(3);
+    first.get_by_label("Save workspace…").click();
+    first.run_steps(6);
+    drop(first);
+    let name = "many-tool-results-workspace.json";
+    let other = Place::new();
+    fs::copy(place.at(name), other.at(name)).expect("it was saved");
+    assert_eq!(shown(&other.open(name)), changed());
+    assert!(shows_tab_cost(&other.open(name)));
+
+    fs::write(
+        other.at(SAMPLE),
+        "{\"role\":\"user\",\"content\":\"other\"}\n",
+    )
+    .expect("writable");
+    let differs = other.open(name);
+    assert!(differs.state().runs().is_none());
+    let error = differs
+        .query_all_by_label_contains("another content")
+        .next();
+    assert!(error.is_some());
+    fs::remove_file(other.at(SAMPLE)).expect("removable");
+    let missing = other.open(name);
+    let error = missing
+        .query_all_by_label_contains("needs its session")
+        .next();
+    assert!(error.is_some());
+}
+
+#[test]
+fn undo_survives_another_file() {
+    let place = Place::new();
+    let mut window = place.open(SAMPLE);
+    let untouched = shown(&window);
+    change(&mut window);
+    let open = |window: &mut Harness<'_, App>, label: &str| {
+        window.get_by_label("Menu").click();
+        window.run_steps(3);
+        window.get_by_label(label).click();
+        window.run_steps(6);
+    };
+    open(
+        &mut window,
+        "Many medium tool results, which pruning is for",
+    );
+    assert!(shown(&window).1.is_empty(), "another session has no marks");
+    open(&mut window, SAMPLE);
+    assert_eq!(shown(&window), changed());
+    for _ in 0..3 {
+        window.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+        window.run_steps(4);
+    }
+    assert_eq!(shown(&window), untouched);
+}
