@@ -25,6 +25,9 @@ use egui::{
 /// Height of a head with one row of figures, including the space below, in points.
 const HEIGHT: f32 = 64.0 + figures::DIFFERENCE;
 
+/// Space below the figures in a window of at least this height, in points. A lower window needs it for messages.
+const AIR: f32 = 6.0;
+const HIGH_WINDOW: f32 = 720.0;
 /// Space above the figures and above the line below them, in points.
 const SPACE: f32 = 2.0;
 
@@ -38,7 +41,8 @@ pub(super) struct Plan {
 /// Computes the layout for heads of this width.
 pub(super) fn plan(ui: &Ui, input: &LanesInput<'_>, width: f32) -> Plan {
     let grid = figures::Grid::new(ui, input, width - 2.0 * margin(width));
-    let height = HEIGHT + grid.more();
+    let is_high = ui.ctx().content_rect().height() >= HIGH_WINDOW;
+    let height = HEIGHT + grid.more() + if is_high { AIR } else { 0.0 };
     // The line with the policy's own estimate adds height.
     let height = if own_estimate::is_any(input) {
         height + figures::GAP + own_estimate::HEIGHT + SPACE

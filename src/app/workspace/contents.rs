@@ -372,8 +372,9 @@ mod tests {
                 .unwrap_err()
                 .contains("newer version")
         );
-        let not_a_number = text.replace("1e300", "NaN");
-        let too_large = text.replace("1e300", "1e999");
+        let number = serde_json::to_string(&1e300).unwrap();
+        let not_a_number = text.replace(&number, "NaN");
+        let too_large = text.replace(&number, "1e999");
         assert!(text != not_a_number && text != too_large);
         for damaged in [
             "",
