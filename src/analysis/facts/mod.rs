@@ -1,7 +1,7 @@
 //! Facts: what a session says that an agent may need later, each with its place, and what a run kept of them.
 //!
 //! Facts are found by rules, without a model ([`Facts::new`]). A context holds a fact *verbatim*, *partly* or not at all
-//! ([`FactState`]). [`FactHistory`] follows every fact through the calls of a run, and [`survival`] counts them by kind. Facts
+//! ([`FactState`]). [`FactHistory`] follows every fact through the calls of a run, and [`LaneSurvival`] counts them by kind. Facts
 //! are names and sentences, so that a rewording counts as lost: the counts compare runs, they do not judge a summary.
 
 mod call;
