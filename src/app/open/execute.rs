@@ -61,14 +61,9 @@ impl App {
             window: None,
             conversation,
         };
-        // A session that is opened again is left first, so that it can be restored.
+        // An open session that is opened again starts anew, or from its workspace.
         self.keep_workspace(ctx, true);
-        let visited = match &self.document {
-            Some(open) if open.origin == origin && open.conversation == conversation => {
-                Some(open.session().source.bytes.clone())
-            }
-            _ => self.visits.bytes(&origin, conversation),
-        };
+        let visited = self.visits.bytes(&origin, conversation);
         let kept = KeptStates {
             workspaces: self.saver.store().clone(),
             visited,
