@@ -165,7 +165,7 @@ impl Finder {
     ) -> Vec<(u32, bool)> {
         let mut states = Vec::new();
         for (pattern, hit) in self.hits(text) {
-            let told = LazyCell::new(|| Told::around(text, hit));
+            let told = LazyCell::new(|| StatedOutcomes::around(text, hit));
             for (fact, is_verbatim) in &self.facts[pattern] {
                 let outcome = searches[*fact as usize].outcome;
                 let is_told = outcome.is_none_or(|outcome| told.states(outcome));
@@ -201,12 +201,12 @@ fn is_word(text: &str, start: usize, end: usize) -> bool {
 
 /// The outcomes that the line around a match states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Told {
+struct StatedOutcomes {
     passed: bool,
     failed: bool,
 }
 
-impl Told {
+impl StatedOutcomes {
     /// Maximum number of bytes that are read before and after a match.
     const AROUND: usize = 200;
 

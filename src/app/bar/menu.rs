@@ -53,7 +53,8 @@ fn open(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
     }
     if input.document.is_some() {
         let save = ui.button("Save workspace…");
-        let help = "Writes lanes, settings, marks, notes and view to a file beside the session";
+        let help =
+            "Writes lanes, settings, marks, notes and view to a file in the folder of the session";
         if save.on_hover_text(help).clicked() {
             commands.push(ShellCommand::SaveWorkspace);
         }

@@ -175,7 +175,7 @@ fn export(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
         );
         item(
             "Restore original…",
-            "The source of a managed conversation, byte for byte, from the files beside it",
+            "The source of a managed conversation, byte for byte, from the files that the export wrote",
             RestoreCommand::Start.into(),
         );
     });

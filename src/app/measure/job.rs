@@ -53,7 +53,7 @@ pub enum Stage {
     Failed(String),
 }
 
-/// What is to be sent, and where.
+/// The requests to send, and their server.
 #[derive(Debug)]
 pub struct Consent {
     /// Amount, price and detectable difference.

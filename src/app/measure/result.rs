@@ -25,7 +25,7 @@ pub(super) fn show(ui: &mut Ui, measured: &Measured) {
         ui.label(RichText::new(stop_text(stopped)).color(palette(ui).warn));
     }
     table(ui, measured);
-    let help = "(lane − no context) / (full context − no context), with its 95 % interval. 0: the model knows no more than without any context. 1: as much as with the full context";
+    let help = "(lane − no context) / (full context − no context), with its 95 % interval. 0: as without any context. 1: as with the full context";
     ui.add(Label::new(small(ui, format!("Effect retained: {help}."))).wrap());
     if let Some(probes) = &report.probes {
         let selection = &probes.selection;

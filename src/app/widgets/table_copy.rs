@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 /// The state of copying a table.
 #[derive(Default)]
 pub(super) struct Copying {
-    /// What was chosen in a menu: a format and, for a single row, its index.
+    /// The choice in a menu: a format and, for a single row, its index.
     pub(super) requested: Cell<Option<(Format, Option<usize>)>>,
     /// The texts of the cells of each row, while they are collected.
     pub(super) collected: Option<RefCell<Vec<Vec<String>>>>,
