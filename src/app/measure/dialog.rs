@@ -29,9 +29,14 @@ pub(in crate::app) fn show(
         ui.set_width(WIDTH);
         dialog_title(ui, "Measure with a model");
         let height = (ui.ctx().content_rect().height() - FRAME).max(120.0);
-        ScrollArea::vertical().max_height(height).show(ui, |ui| {
+        let shown = ScrollArea::vertical().max_height(height).show(ui, |ui| {
             content(ui, runs, measurement, commands);
         });
+        // A new stage first has the height of the stage before. Its rest must not wait for the next input.
+        let inner = shown.inner_rect.height();
+        if shown.content_size.y > inner + 1.0 && inner + 1.0 < height {
+            ui.ctx().request_repaint();
+        }
         if let Stage::Failed(why) = &measurement.stage {
             failed(ui, "Nothing was measured", why);
         }
