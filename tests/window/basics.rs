@@ -1,29 +1,15 @@
 //! First steps in the window: open, select, change settings, export; and errors.
 
-use crate::screen::sized;
+use crate::screen::{Window, copy_of, empty, go_to, large, sample, sized, type_into};
 use egui::accesskit::Role;
 use egui::{Event, Key, Vec2};
-use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
-use plimsoll::app::App;
-use std::path::{Path, PathBuf};
-
-/// Opens a window of 1440 x 900 that works within its frames and stores nothing.
-fn window(paths: Vec<PathBuf>) -> Harness<'static, App> {
-    sized(paths, Vec2::new(1440.0, 900.0))
-}
-
-fn sample(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("sample_sessions")
-        .join(name)
-}
 
 const MANY_RESULTS: &str = "many-tool-results.jsonl";
 
 #[test]
 fn the_empty_window_offers_ways_to_open_a_session() {
-    let window = window(Vec::new());
+    let window = empty();
     window.get_by_label("Open a file…");
     window.get_by_role_and_label(Role::TextInput, "Path");
     window.get_by_label("All data stays on this machine. Files are never changed.");
@@ -35,7 +21,7 @@ fn the_empty_window_offers_ways_to_open_a_session() {
 
 #[test]
 fn an_example_opens_with_three_lanes_and_a_verdict() {
-    let mut window = window(Vec::new());
+    let mut window = empty();
     window
         .get_by_label("Many medium tool results, which pruning is for")
         .click();
@@ -53,7 +39,7 @@ fn an_example_opens_with_three_lanes_and_a_verdict() {
 
 #[test]
 fn a_missing_file_is_reported_by_name() {
-    let mut window = window(Vec::new());
+    let mut window = empty();
     let path = window.get_by_role_and_label(Role::TextInput, "Path");
     path.focus();
     path.type_text("/nowhere/at-all.jsonl");
@@ -66,7 +52,7 @@ fn a_missing_file_is_reported_by_name() {
 
 #[test]
 fn a_lower_trigger_compacts_more_and_undo_restores_the_lanes() {
-    let mut window = window(vec![sample(MANY_RESULTS)]);
+    let mut window = large(sample(MANY_RESULTS));
     let before = lanes(&window);
     window
         .get_by_role_and_label(Role::Slider, "compression_trigger")
@@ -84,7 +70,7 @@ fn a_lower_trigger_compacts_more_and_undo_restores_the_lanes() {
 
 #[test]
 fn a_table_row_selects_its_message_in_all_panels() {
-    let mut window = window(vec![sample(MANY_RESULTS)]);
+    let mut window = large(sample(MANY_RESULTS));
     window.key_press(egui::Key::J);
     window.run_steps(3);
     window.get_by_label("Message 1");
@@ -95,7 +81,7 @@ fn a_table_row_selects_its_message_in_all_panels() {
 
 #[test]
 fn typing_in_the_filter_triggers_no_shortcut() {
-    let mut window = window(vec![sample(MANY_RESULTS)]);
+    let mut window = large(sample(MANY_RESULTS));
     window.key_press(egui::Key::Slash);
     window.run_steps(3);
     window
@@ -111,11 +97,9 @@ fn typing_in_the_filter_triggers_no_shortcut() {
 
 #[test]
 fn an_export_is_written_and_checked() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let source = folder.path().join(MANY_RESULTS);
-    std::fs::copy(sample(MANY_RESULTS), &source).expect("the sample can be copied");
+    let (folder, source) = copy_of(MANY_RESULTS);
     let bytes = std::fs::read(&source).expect("the copy can be read");
-    let mut window = window(vec![source.clone()]);
+    let mut window = large(source.clone());
     window.get_by_label("Export…").click();
     window.run_steps(3);
     window.get_by_label("Export").click();
@@ -140,7 +124,7 @@ fn an_export_is_written_and_checked() {
 
 #[test]
 fn lanes_are_switched_added_and_removed() {
-    let mut window = window(vec![sample(MANY_RESULTS)]);
+    let mut window = large(sample(MANY_RESULTS));
     window.get_by_label("Policy of lane 1").click();
     window.run_steps(3);
     window.get_by_label("Add a lane").click();
@@ -155,7 +139,7 @@ fn lanes_are_switched_added_and_removed() {
 
 #[test]
 fn a_policy_is_found_by_words_and_chosen_with_enter() {
-    let mut window = window(vec![sample(MANY_RESULTS)]);
+    let mut window = large(sample(MANY_RESULTS));
     window.get_by_label("Policy of lane 1").click();
     window.run_steps(3);
     window.event(Event::Text("coding gemini".to_owned()));
@@ -170,7 +154,7 @@ fn a_policy_is_found_by_words_and_chosen_with_enter() {
 
 #[test]
 fn setting_the_trigger_on_the_timeline_changes_the_lanes() {
-    let mut window = window(vec![sample(MANY_RESULTS)]);
+    let mut window = large(sample(MANY_RESULTS));
     let before = lanes(&window);
     let handle = window.get_by_role_and_label(Role::Slider, "trigger");
     handle.set_value_accesskit(45_000.0);
@@ -180,7 +164,7 @@ fn setting_the_trigger_on_the_timeline_changes_the_lanes() {
 
 #[test]
 fn a_lane_with_its_own_knobs_changes_alone() {
-    let mut window = window(vec![sample(MANY_RESULTS)]);
+    let mut window = large(sample(MANY_RESULTS));
     let before = lanes(&window);
     window.get_by_label("own settings").click();
     window.run_steps(3);
@@ -199,7 +183,7 @@ fn a_lane_with_its_own_knobs_changes_alone() {
 #[test]
 fn selecting_a_call_selects_its_largest_message_and_vice_versa() {
     use egui_kittest::kittest::NodeT as _;
-    let mut window = window(vec![sample(MANY_RESULTS)]);
+    let mut window = large(sample(MANY_RESULTS));
     window.key_press(egui::Key::Home);
     window.run_steps(3);
     assert!(
@@ -217,12 +201,7 @@ fn selecting_a_call_selects_its_largest_message_and_vice_versa() {
             .any(is_title),
         "the detail shows a message"
     );
-    let jump = window.get_by_role_and_label(Role::TextInput, "Go to message");
-    jump.focus();
-    jump.type_text("40");
-    window.run_steps(2);
-    window.key_press(egui::Key::Enter);
-    window.run_steps(4);
+    go_to(&mut window, 40);
     window.get_by_label("Message 40");
     assert!(
         window.query_all_by_label("call 1").next().is_none(),
@@ -233,7 +212,7 @@ fn selecting_a_call_selects_its_largest_message_and_vice_versa() {
 #[test]
 fn six_lanes_in_a_small_window_keep_their_figures() {
     let size = Vec2::new(1100.0, 700.0);
-    let mut window = sized(vec![sample(MANY_RESULTS)], size);
+    let mut window = sized(sample(MANY_RESULTS), size);
     for _ in 0..3 {
         // Scrolls it into view.
         window.key_press(egui::Key::Num1);
@@ -257,10 +236,8 @@ fn six_lanes_in_a_small_window_keep_their_figures() {
 
 #[test]
 fn a_second_export_takes_the_next_free_name() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let source = folder.path().join(MANY_RESULTS);
-    std::fs::copy(sample(MANY_RESULTS), &source).expect("the sample can be copied");
-    let mut window = window(vec![source]);
+    let (folder, source) = copy_of(MANY_RESULTS);
+    let mut window = large(source);
     window.get_by_label("Export…").click();
     window.run_steps(5);
     let primary = window.get_by_role_and_label(Role::Button, "Export");
@@ -282,7 +259,7 @@ fn a_second_export_takes_the_next_free_name() {
 
 #[test]
 fn a_small_window_shows_every_control() {
-    let window = sized(vec![sample(MANY_RESULTS)], Vec2::new(1100.0, 700.0));
+    let window = sized(sample(MANY_RESULTS), Vec2::new(1100.0, 700.0));
     let screen = egui::Rect::from_min_size(egui::Pos2::ZERO, Vec2::new(1100.0, 700.0));
     for name in [
         "Export…",
@@ -297,7 +274,7 @@ fn a_small_window_shows_every_control() {
 }
 
 /// Returns the figures of the lane heads: policy, peak, compactions, overflows.
-fn lanes(window: &Harness<'_, App>) -> Vec<String> {
+fn lanes(window: &Window) -> Vec<String> {
     use egui_kittest::kittest::NodeT as _;
     let heads = window.get_all_by_label_contains("Focus lane ");
     heads
@@ -355,20 +332,11 @@ fn model_that_says(answer: &'static str) -> (String, std::sync::mpsc::Receiver<S
     (address, heard)
 }
 
-fn type_into(window: &mut Harness<'_, App>, (role, label): (Role, &str), text: &str) {
-    window.get_by_role_and_label(role, label).focus();
-    window.run_steps(2);
-    window.get_by_role_and_label(role, label).type_text(text);
-    window.run_steps(2);
-}
-
 #[test]
 fn requests_need_consent_and_summaries_can_be_edited() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let source = folder.path().join(MANY_RESULTS);
-    std::fs::copy(sample(MANY_RESULTS), &source).expect("the sample can be copied");
+    let (folder, source) = copy_of(MANY_RESULTS);
     let (address, heard) = model_that_says("The work is half done.");
-    let mut window = window(vec![source]);
+    let mut window = large(source);
     window.get_by_label("Export…").click();
     window.run_steps(5);
     // The lane behind the dialog has a button of that name, too.

@@ -2,59 +2,32 @@
 
 #![cfg(unix)]
 
+use crate::screen::{Window, copied, open, options, sample, with_lanes};
+use egui::Vec2;
 use egui::accesskit::Role;
-use egui::{OutputCommand, Vec2};
-use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
-use plimsoll::app::background::latest_result::WorkMode;
-use plimsoll::app::{App, Options};
+use plimsoll::app::Options;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Figures of a lane: policy, peak, compactions, overflows, tokens sent.
 type Figures = (String, Option<u64>, u64, u64, u64);
 
-fn window(path: PathBuf, conversation: usize) -> Harness<'static, App> {
-    let options = Options {
-        paths: vec![path],
-        conversation,
-        no_state: true,
-        work: WorkMode::InFrame,
-        ..Options::default()
-    };
-    let harness = Harness::builder()
-        .with_size(Vec2::new(1440.0, 1200.0))
-        .allow_missing_glyphs();
-    let mut window = harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options));
-    window.run_steps(4);
-    window
+fn window(options: Options) -> Window {
+    open(Options {
+        size: Vec2::new(1440.0, 1200.0),
+        ..options
+    })
 }
 
-fn set(window: &mut Harness<'_, App>, knob: &str, value: f64) {
+fn set(window: &mut Window, knob: &str, value: f64) {
     window
         .get_by_role_and_label(Role::Slider, knob)
         .set_value_accesskit(value);
     window.run_steps(4);
 }
 
-/// Presses the button and returns the copied text.
-fn copied(window: &mut Harness<'_, App>) -> String {
-    window.get_by_label("Copy as command").click();
-    for _ in 0..6 {
-        window.step();
-        let commands = &window.output().platform_output.commands;
-        if let Some(text) = commands.iter().find_map(|c| match c {
-            OutputCommand::CopyText(text) => Some(text.clone()),
-            _ => None,
-        }) {
-            return text;
-        }
-    }
-    panic!("nothing was copied");
-}
-
-fn shown(window: &Harness<'_, App>) -> Vec<Figures> {
+fn shown(window: &Window) -> Vec<Figures> {
     let runs = window.state().runs().expect("something was replayed");
     runs.lanes
         .iter()
@@ -104,40 +77,23 @@ fn told(command: &str) -> Vec<Figures> {
 
 #[test]
 fn the_copied_command_reproduces_the_numbers() {
-    let sample =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/many-tool-results.jsonl");
-    let mut window = window(sample, 0);
+    let mut window = window(options(sample("many-tool-results.jsonl")));
     let untouched = shown(&window);
-    assert_eq!(told(&copied(&mut window)), untouched);
+    assert_eq!(told(&copied(&mut window, "Copy as command")), untouched);
     set(&mut window, "compression_trigger", 0.4);
     set(&mut window, "prune_protect", 20_000.0);
     set(&mut window, "context_window", 150_000.0);
     let turned = shown(&window);
     assert_ne!(untouched, turned, "the knobs move the lanes");
-    let command = copied(&mut window);
+    let command = copied(&mut window, "Copy as command");
     assert_eq!(told(&command), turned, "{command}");
 }
 
 #[test]
 fn the_copied_command_contains_restarts() {
-    let sample =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/many-tool-results.jsonl");
-    let policy = plimsoll::presets::by_name("cowagent").expect("a preset that can resume");
-    let values = policy.defaults();
-    let word = policy.name.clone();
-    let options = Options {
-        paths: vec![sample],
-        no_state: true,
-        work: WorkMode::InFrame,
-        ..Options::default()
-    };
-    let lane = plimsoll::app::LaneOption { word, policy };
-    let options = options.compare(vec![(lane, values)]).expect("it is shown");
-    let harness = Harness::builder()
-        .with_size(Vec2::new(1440.0, 1200.0))
-        .allow_missing_glyphs();
-    let mut window = harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options));
-    window.run_steps(4);
+    // A preset that can resume.
+    let sample = options(sample("many-tool-results.jsonl"));
+    let mut window = window(with_lanes(sample, &["cowagent"], &[]));
     let unmarked = shown(&window);
     // The last call is selected, then the one ten before it.
     window.key_press(egui::Key::R);
@@ -148,7 +104,7 @@ fn the_copied_command_contains_restarts() {
     window.run_steps(4);
     let marked = shown(&window);
     assert_ne!(unmarked, marked, "what is restored is not what there was");
-    let command = copied(&mut window);
+    let command = copied(&mut window, "Copy as command");
     assert_eq!(command.matches(" --restart ").count(), 2, "{command}");
     assert_eq!(told(&command), marked, "{command}");
 }
@@ -172,11 +128,14 @@ fn the_copied_command_names_the_conversation() {
     std::fs::write(&path, format!("{}\n{}\n", line(4), line(30))).expect("it can be written");
     let mut figures = Vec::new();
     for conversation in [0, 1] {
-        let mut window = window(path.clone(), conversation);
+        let mut window = window(Options {
+            conversation,
+            ..options(path.clone())
+        });
         set(&mut window, "context_window", 20_000.0);
         set(&mut window, "output_reserve", 2_000.0);
         set(&mut window, "keep_recent", 3.0);
-        let command = copied(&mut window);
+        let command = copied(&mut window, "Copy as command");
         assert!(
             command.contains(&format!(" --conversation {}", conversation + 1)),
             "{command}"

@@ -1,44 +1,24 @@
 //! The tab Evaluate, and lost facts as the risk of a sweep.
 
-use crate::screen::sized;
+use crate::screen::{Window, click, large, sample, says, tab};
 use egui::accesskit::Role;
-use egui::vec2;
-use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use plimsoll::analysis::facts::{FactKind, Facts, LaneSurvival};
 use plimsoll::analysis::validity;
 use plimsoll::app::evaluate::state::kind_label;
-use plimsoll::app::{App, wording};
+use plimsoll::app::wording;
 use plimsoll::report::survival_share;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-fn window(path: PathBuf) -> Harness<'static, App> {
-    let mut window = sized(vec![path], vec2(1440.0, 900.0));
+fn window(path: PathBuf) -> Window {
+    let mut window = large(path);
     tab(&mut window, "Evaluate");
     window
 }
 
-fn sample() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/many-tool-results.jsonl")
-}
-
-fn tab(window: &mut Harness<'_, App>, name: &str) {
-    window.get_by_role_and_label(Role::Tab, name).click();
-    window.run_steps(8);
-}
-
-fn click(window: &mut Harness<'_, App>, label: &str) {
-    window.get_by_label(label).click();
-    window.run_steps(8);
-}
-
-fn has(window: &Harness<'_, App>, text: &str) -> bool {
-    window.query_all_by_label_contains(text).next().is_some()
-}
-
 /// Returns the facts of the open session and, by lane with the recorded one first, its label and the facts that it kept.
-fn evaluated(window: &Harness<'_, App>) -> (Facts, Vec<(String, LaneSurvival)>) {
+fn evaluated(window: &Window) -> (Facts, Vec<(String, LaneSurvival)>) {
     let runs = window.state().runs().expect("runs");
     let facts = Facts::new(&runs.case.session);
     let lanes = (0..runs.lanes.len()).map(Some);
@@ -53,7 +33,7 @@ fn evaluated(window: &Harness<'_, App>) -> (Facts, Vec<(String, LaneSurvival)>) 
 
 #[test]
 fn the_matrix_has_the_survival_of_every_lane_and_the_result_of_the_validity_study() {
-    let window = window(sample());
+    let window = window(sample("many-tool-results.jsonl"));
     let (_, lanes) = evaluated(&window);
     let mut is_lost = false;
     for (name, survival) in &lanes {
@@ -72,7 +52,7 @@ fn the_matrix_has_the_survival_of_every_lane_and_the_result_of_the_validity_stud
 
 #[test]
 fn a_cell_lists_the_lost_facts_and_a_fact_selects_its_message_and_the_call_where_it_left() {
-    let mut window = window(sample());
+    let mut window = window(sample("many-tool-results.jsonl"));
     let (facts, lanes) = evaluated(&window);
     let of_kind = |survival: &LaneSurvival, kind: FactKind| {
         let lost = survival.lost.iter();
@@ -93,7 +73,7 @@ fn a_cell_lists_the_lost_facts_and_a_fact_selects_its_message_and_the_call_where
         &format!("{name}: {} {share}", kind_label(Some(kind))),
     );
     let lost = of_kind(survival, kind);
-    assert!(has(&window, &format!("{} lost", lost.len())), "{name}");
+    assert!(says(&window, &format!("{} lost", lost.len())), "{name}");
     let left_at = lost[0].left_at.expect("it left");
     let n_calls = window
         .state()
@@ -104,10 +84,10 @@ fn a_cell_lists_the_lost_facts_and_a_fact_selects_its_message_and_the_call_where
     let row = window.query_all_by_label_contains(&strip).next();
     row.expect("the row of the first lost fact").click();
     window.run_steps(8);
-    assert!(has(&window, &place), "{place}");
+    assert!(says(&window, &place), "{place}");
     tab(&mut window, "Messages");
     let message = wording::number(facts.all()[lost[0].fact].message as usize);
-    assert!(has(&window, &format!("Message {message}")), "{message}");
+    assert!(says(&window, &format!("Message {message}")), "{message}");
 }
 
 #[test]
@@ -125,13 +105,13 @@ fn sessions_that_cannot_be_judged_say_so() {
     ] {
         let path = folder.path().join("talk.json");
         fs::write(&path, messages).expect("it is written");
-        assert!(has(&window(path), expected), "{expected}");
+        assert!(says(&window(path), expected), "{expected}");
     }
 }
 
 #[test]
 fn a_sweep_can_compare_lost_facts_instead_of_references_at_risk() {
-    let mut window = window(sample());
+    let mut window = window(sample("many-tool-results.jsonl"));
     let (_, lanes) = evaluated(&window);
     let stated = lanes[0].1.of(None).stated;
     tab(&mut window, "Tune");
@@ -141,9 +121,9 @@ fn a_sweep_can_compare_lost_facts_instead_of_references_at_risk() {
     click(&mut window, "Sweep");
     window.run_steps(8);
     let facts = format!("{stated} facts");
-    assert!(has(&window, &facts), "no text has {facts}");
+    assert!(says(&window, &facts), "no text has {facts}");
     window.get_by_label("lost");
-    assert!(!has(&window, "outdated"));
+    assert!(!says(&window, "outdated"));
     window.get_by_role_and_label(Role::ComboBox, "Risk").click();
     window.run_steps(4);
     click(&mut window, "references at risk");

@@ -1,96 +1,37 @@
 //! Exports in the window: equal to the command line byte for byte, with consent before data is sent or a store is changed,
 //! and with advice after errors.
 
+use crate::screen::{
+    Window, click, copy_of, open, options, plimsoll, texts, type_into, with_lanes,
+};
 use crate::server::{STREAM_HEAD, Server, answer};
 use egui::Vec2;
 use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::background::latest_result::WorkMode;
+use plimsoll::app::run_logs;
 use plimsoll::app::run_logs::list::{Deletion, RunLogs, RunLogsCommand};
-use plimsoll::app::{App, LaneOption, Options, run_logs};
-use plimsoll::presets;
 use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::rc::Rc;
-use tempfile::TempDir;
 
 const MANY_RESULTS: &str = "many-tool-results.jsonl";
 const KEY: &str = "sk-never-shown-0123456789";
 
-/// Copies a sample session to a temporary folder.
-fn copy_of(name: &str) -> (TempDir, PathBuf) {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let copy = folder.path().join(name);
-    let sample: PathBuf = [env!("CARGO_MANIFEST_DIR"), "sample_sessions", name]
-        .iter()
-        .collect();
-    fs::copy(sample, &copy).expect("the sample can be copied");
-    (folder, copy)
-}
-
-/// Opens a window with these presets as lanes that works within its frames and stores nothing.
-fn window(source: &Path, policies: &[&str]) -> Harness<'static, App> {
-    let size = Vec2::new(1440.0, 900.0);
-    let lane = |word: &&str| {
-        let policy = presets::by_name(word).expect("it is a preset");
-        let word = (*word).to_owned();
-        let mut values = policy.defaults();
-        // Gemini CLI masks results before it summarizes, and writes them to files.
-        for (name, value) in [("prune_protect", 2_000.0), ("prune_minimum", 1_000.0)] {
-            if word == "gemini-cli" {
-                policy.set(&mut values, name, value).expect("in range");
-            }
-        }
-        (LaneOption { word, policy }, values)
-    };
-    let options = Options {
-        paths: vec![source.to_owned()],
-        no_state: true,
-        work: WorkMode::InFrame,
-        size,
-        ..Options::default()
-    };
-    let options = options
-        .compare(policies.iter().map(lane).collect())
-        .expect("the window shows them");
-    let harness = Harness::builder().with_size(size).allow_missing_glyphs();
-    let mut window = harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options));
-    window.run_steps(4);
-    window
-}
-
-fn click(window: &mut Harness<'_, App>, label: &str) {
-    window.get_by_label(label).click();
-    window.run_steps(6);
+/// Opens a window with these presets as lanes. Gemini CLI masks results before it summarizes, and writes them to files.
+fn window(source: &Path, policies: &[&str]) -> Window {
+    let masks = [("prune_protect", 2_000.0), ("prune_minimum", 1_000.0)];
+    let is_gemini = policies.contains(&"gemini-cli");
+    let settings = if is_gemini { &masks[..] } else { &[] };
+    open(with_lanes(options(source.to_owned()), policies, settings))
 }
 
 /// Chooses an item of the menu next to the export button.
-fn choose(window: &mut Harness<'_, App>, item: &str) {
+fn choose(window: &mut Window, item: &str) {
     click(window, "More exports");
     click(window, item);
-}
-
-fn type_into(window: &mut Harness<'_, App>, (role, label): (Role, &str), text: &str) {
-    window.get_by_role_and_label(role, label).focus();
-    window.run_steps(2);
-    window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::A);
-    window.run_steps(2);
-    window.get_by_role_and_label(role, label).type_text(text);
-    // A dialog whose height changes is placed a frame later.
-    window.run_steps(4);
-}
-
-/// Returns all texts of the window.
-fn said(window: &Harness<'_, App>) -> Vec<String> {
-    let nodes = window.query_all_by(|_| true);
-    let texts = nodes.flat_map(|node| {
-        let node = node.accesskit_node();
-        [node.label(), node.value()]
-    });
-    texts.flatten().collect()
 }
 
 /// Returns the names of the files in a folder.
@@ -101,19 +42,6 @@ fn files(folder: &Path) -> Vec<String> {
         .collect();
     names.sort();
     names
-}
-
-/// Runs the command line in a folder.
-fn plimsoll(folder: &Path, args: &[&str]) {
-    let output = Command::new(env!("CARGO_BIN_EXE_plimsoll"))
-        .args(args)
-        .arg("--no-state")
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .output()
-        .expect("the program starts");
-    let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{args:?}: {error}");
 }
 
 fn read(folder: &Path, name: &str) -> Vec<u8> {
@@ -139,7 +67,7 @@ fn model_that_says(words: &'static str) -> Server {
 }
 
 /// Fills in the export of a summary by a model.
-fn name_model(window: &mut Harness<'_, App>, address: &str, model: &str) {
+fn name_model(window: &mut Window, address: &str, model: &str) {
     click(window, "Export…");
     click(window, "Compact now, regardless of the trigger");
     click(window, "A model");
@@ -205,7 +133,7 @@ fn existing_files_are_not_overwritten_and_named_in_the_error() {
     type_into(&mut window, field, &diary.to_string_lossy());
     click(&mut window, "Write");
     window.get_by_label("Nothing was written");
-    let told = said(&window).concat();
+    let told = texts(&window).concat();
     assert!(told.contains("diary.html already exists"), "{told}");
     assert_eq!(read(folder.path(), "diary.html"), b"dear diary");
     let free = folder.path().join("free.html");
@@ -300,7 +228,7 @@ fn the_price_is_shown_before_consent_without_requests() {
     name_model(&mut window, "https://api.openai.com", "gpt-4o-2024-08-06");
     click(&mut window, "Continue…");
     window.get_by_label("Send to api.openai.com?");
-    let told = said(&window);
+    let told = texts(&window);
     let price = told.iter().find(|text| text.starts_with("≈ $"));
     let price = price.expect("a price");
     assert!(
@@ -356,7 +284,7 @@ fn a_rejected_key_is_reported_but_never_shown_or_logged() {
     );
     click(&mut window, &format!("Send to {}", server.address));
     window.get_by_label("Nothing was written");
-    let told = said(&window).concat();
+    let told = texts(&window).concat();
     assert!(
         told.contains("does not accept the key") && told.contains("check that it is set"),
         "{told}"
@@ -375,7 +303,7 @@ fn a_rejected_key_is_reported_but_never_shown_or_logged() {
     }));
     // The form is unchanged; the log of that name exists now.
     click(&mut window, "Continue…");
-    let told = said(&window).concat();
+    let told = texts(&window).concat();
     assert!(
         told.contains("the log: ") && told.contains("never overwritten"),
         "{told}"
@@ -392,7 +320,7 @@ fn an_unreachable_server_is_reported_at_once() {
     name_model(&mut window, &format!("http://{address}"), "m");
     click(&mut window, "Continue…");
     click(&mut window, &format!("Send to {address}"));
-    let told = said(&window).concat();
+    let told = texts(&window).concat();
     assert!(
         told.contains("cannot reach") && told.contains("check that the server runs"),
         "{told}"
@@ -408,7 +336,7 @@ fn invalid_limits_block_the_export() {
     click(&mut window, "Connection");
     let field = (Role::TextInput, "Total time limit");
     type_into(&mut window, field, "soon");
-    let told = said(&window).concat();
+    let told = texts(&window).concat();
     assert!(told.contains("give seconds, or a time as 5 min"), "{told}");
     let button = window.get_by_label("Continue…");
     assert!(button.accesskit_node().is_disabled());
@@ -466,7 +394,7 @@ fn an_invalid_log_is_reported_by_name() {
     click(&mut window, "Export…");
     click(&mut window, "A log");
     click(&mut window, "Export");
-    let told = said(&window).concat();
+    let told = texts(&window).concat();
     assert!(told.contains("choose the log of an earlier run"), "{told}");
     let none = folder
         .path()
@@ -475,7 +403,7 @@ fn an_invalid_log_is_reported_by_name() {
         .into_owned();
     type_into(&mut window, (Role::TextInput, "log"), &none);
     click(&mut window, "Review summaries");
-    let told = said(&window).concat();
+    let told = texts(&window).concat();
     assert!(told.contains("is not the log of a run"), "{told}");
 }
 
@@ -519,7 +447,7 @@ fn a_session_is_added_to_a_store_only_after_confirmation() {
     window.get_by_label("the session folder of Codex");
     click(&mut window, "Continue…");
     // Codex has no folder here.
-    let told = said(&window).concat();
+    let told = texts(&window).concat();
     assert!(told.contains("run Codex once"), "{told}");
     assert!(
         window
@@ -531,7 +459,7 @@ fn a_session_is_added_to_a_store_only_after_confirmation() {
     fs::create_dir(&store).expect("a new folder");
     click(&mut window, "Continue…");
     window.get_by_label("Add a new session to Codex?");
-    let told = said(&window).concat();
+    let told = texts(&window).concat();
     let sessions = store.join("sessions").to_string_lossy().into_owned();
     assert!(told.contains(&sessions), "{told}");
     assert_eq!(
@@ -541,7 +469,7 @@ fn a_session_is_added_to_a_store_only_after_confirmation() {
     );
     click(&mut window, "Write into Codex");
     window.get_by_label("Resume with");
-    let told = said(&window).concat();
+    let told = texts(&window).concat();
     assert!(told.contains("codex resume "), "{told}");
     assert_eq!(files(&store), ["sessions"]);
     assert_eq!(read(folder.path(), MANY_RESULTS), before);

@@ -1,53 +1,24 @@
 //! Figures and lists of the window agree with each other.
 
-use crate::screen::sized;
+use crate::screen::{Window, click, copy_of, large, sample, texts, texts_with};
+use egui::Key;
 use egui::accesskit::Role;
-use egui::{Key, Vec2};
-use egui_kittest::Harness;
-use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::App;
-use std::path::{Path, PathBuf};
+use egui_kittest::kittest::Queryable as _;
+use std::path::Path;
 
 const COMPACTED: &str = "compacted.jsonl";
 
-fn sample(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("sample_sessions")
-        .join(name)
-}
-
-/// Opens a large window with a sample session.
-fn window(name: &str) -> Harness<'static, App> {
-    sized(vec![sample(name)], Vec2::new(1440.0, 900.0))
-}
-
-fn click(window: &mut Harness<'_, App>, label: &str) {
-    window.get_by_label(label).click();
-    window.run_steps(6);
-}
-
-/// Returns all texts of the window.
-fn texts(window: &Harness<'_, App>) -> Vec<String> {
-    let nodes = window.query_all_by(|_| true);
-    let texts = nodes.flat_map(|node| {
-        let node = node.accesskit_node();
-        [node.label(), node.value()]
-    });
-    texts.flatten().collect()
-}
-
 /// Returns the number of texts that contain this one.
-fn n_with(window: &Harness<'_, App>, part: &str) -> usize {
-    let all = texts(window);
-    all.iter().filter(|text| text.contains(part)).count()
+fn n_with(window: &Window, part: &str) -> usize {
+    texts_with(window, part).len()
 }
 
 #[test]
 fn recorded_compactions_are_events_and_the_focused_lane_filters() {
     const RECORDED: &str = "recorded as auto";
-    let mut window = window(COMPACTED);
+    let mut window = large(sample(COMPACTED));
     click(&mut window, "Events");
-    let triggers = |window: &Harness<'_, App>| n_with(window, "compression_trigger 0.750 * usable");
+    let triggers = |window: &Window| n_with(window, "compression_trigger 0.750 * usable");
     let all = triggers(&window);
     assert!(all >= 3, "{all} events of the lanes");
     assert_eq!(n_with(&window, RECORDED), 1, "and the recorded compaction");
@@ -71,11 +42,10 @@ fn recorded_compactions_are_events_and_the_focused_lane_filters() {
 
 #[test]
 fn costs_by_call_name_the_lane() {
-    let mut window = window(COMPACTED);
+    let mut window = large(sample(COMPACTED));
     click(&mut window, "Cost");
     click(&mut window, "Show cost: calls");
-    let is_of =
-        |window: &Harness<'_, App>, about: &str| n_with(window, &format!("48 calls, {about}"));
+    let is_of = |window: &Window, about: &str| n_with(window, &format!("48 calls, {about}"));
     assert_eq!(is_of(&window, "≈$"), 1, "a lane: {:?}", texts(&window));
     window.key_press(Key::Num0);
     window.run_steps(6);
@@ -85,10 +55,8 @@ fn costs_by_call_name_the_lane() {
 
 #[test]
 fn an_export_that_a_provider_rejects_is_not_shown_as_valid() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let source = folder.path().join("handoff.json");
-    std::fs::copy(sample("handoff.json"), &source).expect("the sample can be copied");
-    let mut window = sized(vec![source], Vec2::new(1440.0, 900.0));
+    let (_folder, source) = copy_of("handoff.json");
+    let mut window = large(source);
     click(&mut window, "Export…");
     click(&mut window, "Compact now, regardless of the trigger");
     window.get_by_label("Export").click();
@@ -185,7 +153,7 @@ fn figures_shown_in_several_panels_agree_in_all_samples() {
     let mut verdicts = String::new();
     for file in files.flatten() {
         let name = file.file_name().to_string_lossy().into_owned();
-        let mut window = window(&name);
+        let mut window = large(sample(&name));
         verdicts += &same_figures(&name, &mut window);
     }
     for told in [
@@ -198,7 +166,7 @@ fn figures_shown_in_several_panels_agree_in_all_samples() {
 }
 
 /// Compares the figures of all panels. Returns the verdict.
-fn same_figures(file: &str, window: &mut Harness<'_, App>) -> String {
+fn same_figures(file: &str, window: &mut Window) -> String {
     let all = texts(window);
     let lanes = heads(&all);
     assert_eq!(lanes.len(), 3, "{file}: {all:?}");
@@ -238,7 +206,7 @@ fn same_figures(file: &str, window: &mut Harness<'_, App>) -> String {
     verdict
 }
 
-fn same_costs(file: &str, window: &mut Harness<'_, App>, lanes: &[Head]) {
+fn same_costs(file: &str, window: &mut Window, lanes: &[Head]) {
     click(window, "Cost");
     let all = texts(window);
     let recorded = &row(&all, "vs recorded", "Recorded")[1];
@@ -258,7 +226,7 @@ fn same_costs(file: &str, window: &mut Harness<'_, App>, lanes: &[Head]) {
     }
 }
 
-fn same_losses(file: &str, window: &mut Harness<'_, App>, lanes: &[Head]) {
+fn same_losses(file: &str, window: &mut Window, lanes: &[Head]) {
     click(window, "Evaluate");
     click(window, "Show references at risk");
     let all = texts(window);
@@ -270,7 +238,7 @@ fn same_losses(file: &str, window: &mut Harness<'_, App>, lanes: &[Head]) {
     }
 }
 
-fn same_events(file: &str, window: &mut Harness<'_, App>, lanes: &[Head], verdict: &str) {
+fn same_events(file: &str, window: &mut Window, lanes: &[Head], verdict: &str) {
     click(window, "Events");
     click(window, "Show changes");
     click(window, "focused lane");
@@ -311,7 +279,7 @@ fn same_events(file: &str, window: &mut Harness<'_, App>, lanes: &[Head], verdic
 }
 
 /// Compares the contexts in the list of calls with those of the lanes.
-fn same_contexts(file: &str, window: &mut Harness<'_, App>, lanes: &[Head]) {
+fn same_contexts(file: &str, window: &mut Window, lanes: &[Head]) {
     click(window, "Cost");
     click(window, "Show cost: calls");
     window.key_press(Key::Home);
@@ -341,8 +309,8 @@ fn same_contexts(file: &str, window: &mut Harness<'_, App>, lanes: &[Head]) {
 
 #[test]
 fn chips_select_a_lane_and_a_new_strategy_can_be_undone() {
-    let mut window = window("many-tool-results.jsonl");
-    let names = |window: &Harness<'_, App>| -> Vec<String> {
+    let mut window = large(sample("many-tool-results.jsonl"));
+    let names = |window: &Window| -> Vec<String> {
         heads(&texts(window))
             .into_iter()
             .map(|head| head.name)

@@ -1,27 +1,15 @@
 //! The query field of the tab Messages: find, filter, completion and errors.
 
-use crate::screen::sized;
+use crate::screen::{Window, large, press, sample};
 use egui::accesskit::Role;
 use egui::text::CCursor;
-use egui::{Key, Modifiers, Pos2, Rect, Shape, vec2};
-use egui_kittest::Harness;
+use egui::{Key, Modifiers, Pos2, Rect, Shape};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use plimsoll::analysis::query::{Hit, Query};
-use plimsoll::app::{App, theme};
-use std::path::Path;
-
-type Window = Harness<'static, App>;
+use plimsoll::app::theme;
 
 fn window() -> Window {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
-    let mut window = sized(vec![folder.join("compacted.jsonl")], vec2(1440.0, 900.0));
-    window.run_steps(2);
-    window
-}
-
-fn press(window: &mut Window, modifiers: Modifiers, key: Key) {
-    window.key_press_modifiers(modifiers, key);
-    window.run_steps(5);
+    large(sample("compacted.jsonl"))
 }
 
 fn field(window: &Window) -> egui_kittest::Node<'_> {

@@ -1,32 +1,21 @@
 //! The window at every size: equal figures in all lanes, notices outside the charts, no overlap.
 
-use crate::screen::sized;
+use crate::screen::{LARGE, Window, click, sample, sized};
 use egui::accesskit::Role;
-use egui::{Rect, Vec2, vec2};
-use egui_kittest::Harness;
+use egui::{Rect, Vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::App;
-use std::path::Path;
 
-fn sample(name: &str, size: Vec2) -> Harness<'static, App> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
-    let mut window = sized(vec![folder.join(name)], size);
-    window.run_steps(4);
-    window
+fn window(size: Vec2) -> Window {
+    sized(sample("compacted.jsonl"), size)
 }
 
-fn add_lanes(window: &mut Harness<'_, App>, n: usize) {
+fn add_lanes(window: &mut Window, n: usize) {
     for _ in 0..n {
         window.get_by_label("Policy of lane 1").click();
         window.run_steps(3);
         window.get_by_label("Add a lane").click();
         window.run_steps(4);
     }
-}
-
-fn click(window: &mut Harness<'_, App>, label: &str) {
-    window.get_by_label(label).click();
-    window.run_steps(6);
 }
 
 const FIGURES: [&str; 6] = ["peak", "cost", "at risk", "comp.", "over.", "blind"];
@@ -41,7 +30,7 @@ fn lane_heads_show_the_same_figures_at_every_width() {
         ([1280.0, 720.0], 6),
         ([800.0, 600.0], 3),
     ] {
-        let mut window = sample("compacted.jsonl", Vec2::from(size));
+        let mut window = window(Vec2::from(size));
         add_lanes(&mut window, lanes - 3);
         let drawer = window.get_by_role_and_label(Role::Tab, "Messages").rect();
         let heads: Vec<Rect> = window
@@ -79,7 +68,7 @@ fn lane_heads_show_the_same_figures_at_every_width() {
 #[test]
 fn notices_cover_only_the_settings_and_let_clicks_through() {
     for size in [[1440.0, 900.0], [800.0, 600.0]] {
-        let mut window = sample("compacted.jsonl", Vec2::from(size));
+        let mut window = window(Vec2::from(size));
         let settings = window.get_by_label("Copy as command").rect();
         for _ in 0..2 {
             click(&mut window, "Copy as command");
@@ -93,13 +82,13 @@ fn notices_cover_only_the_settings_and_let_clicks_through() {
 
 #[test]
 fn the_window_chip_opens_the_choice_of_window_and_model() {
-    let mut window = sample("compacted.jsonl", vec2(1440.0, 900.0));
-    let now = |window: &Harness<'_, App>| {
+    let mut window = window(LARGE);
+    let now = |window: &Window| {
         let runs = window.state().runs().expect("runs");
         runs.case.windows.largest().0
     };
     let before = now(&window);
-    let open = |window: &mut Harness<'_, App>| {
+    let open = |window: &mut Window| {
         let chips = window.get_all_by_role(Role::Button);
         let chip = chips.into_iter().find(|node| {
             let label = node.accesskit_node().label().unwrap_or_default();

@@ -1,28 +1,15 @@
 //! The keyboard: order of focus, shortcuts while typing, and Esc.
 
-use crate::screen::sized;
+use crate::screen::{LARGE, Window, button, press, sample, sized, start_drag};
 use egui::accesskit::Role;
-use egui::{Event, Key, Modifiers, Pos2, Rect, Shape, Vec2, vec2};
-use egui_kittest::Harness;
+use egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, Shape, Vec2, vec2};
 use egui_kittest::kittest::{AccessKitNode, By, NodeT as _, Queryable as _};
-use plimsoll::app::{App, theme};
-use std::path::Path;
+use plimsoll::app::theme;
 
-type Window = Harness<'static, App>;
+const SMALL: Vec2 = vec2(1100.0, 700.0);
 
-const LARGE: [f32; 2] = [1440.0, 900.0];
-const SMALL: [f32; 2] = [1100.0, 700.0];
-
-fn window(size: [f32; 2]) -> Window {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
-    let mut window = sized(vec![folder.join("compacted.jsonl")], Vec2::from(size));
-    window.run_steps(2);
-    window
-}
-
-fn press(window: &mut Window, key: Key) {
-    window.key_press(key);
-    window.run_steps(3);
+fn window(size: Vec2) -> Window {
+    sized(sample("compacted.jsonl"), size)
 }
 
 fn is_there(window: &Window, label: &str) -> bool {
@@ -66,7 +53,7 @@ fn letters_do_nothing_while_a_menu_or_a_list_is_open() {
         Key::Home,
     ];
     let mut window = window(LARGE);
-    press(&mut window, Key::J);
+    press(&mut window, Modifiers::NONE, Key::J);
     for (opened, inside) in [
         ("strategy", "No management"),
         ("Policy of lane 2", "Add a lane"),
@@ -80,17 +67,17 @@ fn letters_do_nothing_while_a_menu_or_a_list_is_open() {
         window.run_steps(3);
         assert!(is_there(&window, inside), "{opened} is open");
         for letter in letters {
-            press(&mut window, letter);
+            press(&mut window, Modifiers::NONE, letter);
         }
         assert_eq!(state(&window), before, "{opened}");
         assert!(is_there(&window, inside), "{opened} stays open");
-        press(&mut window, Key::Escape);
+        press(&mut window, Modifiers::NONE, Key::Escape);
         assert_eq!(state(&window), before, "{opened} is closed");
         assert!(!is_there(&window, "KEYBOARD"), "{opened}");
     }
     // They work again once it is closed.
     let before = state(&window);
-    press(&mut window, Key::C);
+    press(&mut window, Modifiers::NONE, Key::C);
     assert_ne!(state(&window), before);
 }
 
@@ -146,16 +133,16 @@ fn panel(window: &Window, at: Pos2) -> &'static str {
 fn the_tab_key_visits_the_panels_in_order_with_a_visible_ring() {
     for size in [LARGE, SMALL] {
         let mut window = window(size);
-        let screen = Rect::from_min_size(Pos2::ZERO, Vec2::from(size));
+        let screen = Rect::from_min_size(Pos2::ZERO, size);
         // An open message and a changed setting add buttons.
-        press(&mut window, Key::J);
+        press(&mut window, Modifiers::NONE, Key::J);
         let slider = window.get_by_role_and_label(Role::Slider, "keep_recent");
         slider.set_value_accesskit(20.0);
         window.run_steps(3);
         let mut panels: Vec<&str> = Vec::new();
         let mut stops: Vec<String> = Vec::new();
         for _ in 0..200 {
-            press(&mut window, Key::Tab);
+            press(&mut window, Modifiers::NONE, Key::Tab);
             let (rect, label) = focused(&window).expect("something has the focus");
             if stops.first() == Some(&label) {
                 break;
@@ -194,24 +181,24 @@ fn the_tab_key_visits_the_panels_in_order_with_a_visible_ring() {
 #[test]
 fn escape_closes_one_thing_at_a_time_from_the_top() {
     let mut window = window(LARGE);
-    press(&mut window, Key::J);
-    press(&mut window, Key::Slash);
+    press(&mut window, Modifiers::NONE, Key::J);
+    press(&mut window, Modifiers::NONE, Key::Slash);
     let field = window.get_by_role_and_label(Role::TextInput, "Filter messages");
     field.type_text("ledger");
     window.run_steps(2);
-    press(&mut window, Key::Enter);
+    press(&mut window, Modifiers::NONE, Key::Enter);
     let has_filter = |window: &Window| !is_there(window, "137 of 137");
     let has_detail = |window: &Window| is_there(window, "Message 1");
     assert!(has_filter(&window) && has_detail(&window));
     // First a menu, then a dialog.
     window.get_by_label("Menu").click();
     window.run_steps(3);
-    press(&mut window, Key::Escape);
+    press(&mut window, Modifiers::NONE, Key::Escape);
     assert!(!is_there(&window, "Keyboard shortcuts"));
     assert!(has_filter(&window) && has_detail(&window));
-    press(&mut window, Key::Questionmark);
+    press(&mut window, Modifiers::NONE, Key::Questionmark);
     assert!(is_there(&window, "KEYBOARD"));
-    press(&mut window, Key::Escape);
+    press(&mut window, Modifiers::NONE, Key::Escape);
     assert!(!is_there(&window, "KEYBOARD"));
     assert!(has_filter(&window) && has_detail(&window));
     // The error of opening a file.
@@ -224,52 +211,36 @@ fn escape_closes_one_thing_at_a_time_from_the_top() {
             .is_some()
     };
     assert!(has_problem(&window));
-    press(&mut window, Key::Escape);
+    press(&mut window, Modifiers::NONE, Key::Escape);
     assert!(!has_problem(&window));
     assert!(has_filter(&window) && has_detail(&window));
-    press(&mut window, Key::Escape);
+    press(&mut window, Modifiers::NONE, Key::Escape);
     assert!(!has_filter(&window) && has_detail(&window));
-    press(&mut window, Key::Escape);
+    press(&mut window, Modifiers::NONE, Key::Escape);
     assert!(!has_detail(&window));
 }
 
 #[test]
 fn escape_in_a_field_leaves_the_detail_open() {
     let mut window = window(LARGE);
-    press(&mut window, Key::J);
-    press(&mut window, Key::Slash);
+    press(&mut window, Modifiers::NONE, Key::J);
+    press(&mut window, Modifiers::NONE, Key::Slash);
     let field = window.get_by_role_and_label(Role::TextInput, "Filter messages");
     field.type_text("ledger");
     window.run_steps(2);
-    press(&mut window, Key::Escape);
+    press(&mut window, Modifiers::NONE, Key::Escape);
     assert!(is_there(&window, "137 of 137") && is_there(&window, "Message 1"));
-}
-
-fn button(pos: Pos2, pressed: bool) -> Event {
-    Event::PointerButton {
-        pos,
-        button: egui::PointerButton::Primary,
-        pressed,
-        modifiers: Modifiers::NONE,
-    }
 }
 
 /// Drags, presses Esc, moves on and releases. Returns `look` before, during and after the drag.
 fn cancelled<T>(window: &mut Window, from: Pos2, by: Vec2, look: impl Fn(&Window) -> T) -> [T; 3] {
     let before = look(window);
-    window.event(Event::PointerMoved(from));
-    window.run_steps(2);
-    window.event(button(from, true));
-    window.run_steps(2);
-    for share in [0.3, 0.6, 1.0] {
-        window.event(Event::PointerMoved(from + share * by));
-        window.run_steps(2);
-    }
+    start_drag(window, from, from + by);
     let dragged = look(window);
-    press(window, Key::Escape);
+    press(window, Modifiers::NONE, Key::Escape);
     window.event(Event::PointerMoved(from + 0.8 * by));
     window.run_steps(2);
-    window.event(button(from + 0.8 * by, false));
+    button(window, from + 0.8 * by, PointerButton::Primary, false);
     window.run_steps(4);
     [before, dragged, look(window)]
 }
@@ -277,7 +248,7 @@ fn cancelled<T>(window: &mut Window, from: Pos2, by: Vec2, look: impl Fn(&Window
 #[test]
 fn escape_cancels_a_drag_and_nothing_else() {
     let mut window = window(LARGE);
-    press(&mut window, Key::J);
+    press(&mut window, Modifiers::NONE, Key::J);
     let can_undo = |window: &Window| {
         let undo = window.get_by_label("Undo");
         !undo.accesskit_node().is_disabled()

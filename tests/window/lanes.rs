@@ -1,23 +1,15 @@
 //! The lanes and the message table keep the selected message in view when its row moves.
 
-use crate::screen::sized;
+use crate::screen::{Window, drag, drop_file, large, sample};
 use egui::accesskit::Role;
 use egui::{Event, Key, Modifiers, Pos2, Rect, Vec2, pos2, vec2};
+use egui_kittest::Node;
 use egui_kittest::kittest::{By, NodeT as _, Queryable as _};
-use egui_kittest::{Harness, Node};
-use plimsoll::app::{App, wording};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-type Window = Harness<'static, App>;
-
-fn sample(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
-    folder.join(name)
-}
+use plimsoll::app::wording;
+use std::path::PathBuf;
 
 fn window(name: &str) -> Window {
-    sized(vec![sample(name)], vec2(1440.0, 900.0))
+    large(sample(name))
 }
 
 /// A pseudo-random sequence that is equal in every run.
@@ -227,25 +219,6 @@ fn without_a_selection_a_new_order_scrolls_to_the_top() {
     assert!(cells.count() > 0, "the largest message comes first");
 }
 
-/// Drags from one position to another.
-fn drag(window: &mut Window, from: Pos2, to: Pos2) {
-    let button = |pos, pressed| Event::PointerButton {
-        pos,
-        button: egui::PointerButton::Primary,
-        pressed,
-        modifiers: Modifiers::NONE,
-    };
-    window.event(Event::PointerMoved(from));
-    window.run_steps(2);
-    window.event(button(from, true));
-    for share in [0.3, 0.6, 1.0] {
-        window.event(Event::PointerMoved(from + share * (to - from)));
-        window.run_steps(2);
-    }
-    window.event(button(to, false));
-    window.run_steps(2);
-}
-
 #[test]
 fn the_selected_message_stays_in_view_when_panels_and_window_are_resized() {
     let mut window = window("compacted.jsonl");
@@ -307,25 +280,13 @@ fn a_dropped_file_scrolls_to_the_last_removed_messages() {
     let before = lines(&window);
     go_to(&mut window, 3);
     assert_ne!(lines(&window), before);
-    window
-        .input_mut()
-        .dropped_files
-        .push(file(sample("compacted.jsonl")));
-    window.run_steps(6);
+    drop_file(&mut window, sample("compacted.jsonl"));
     assert_eq!(lines(&window), before, "as when it was opened first");
-    window
-        .input_mut()
-        .dropped_files
-        .push(file(sample("handoff.json")));
-    window.run_steps(6);
+    drop_file(&mut window, sample("handoff.json"));
     go_to(&mut window, 2);
     demand_in_view(&window, "another file is dropped");
     // The error of opening a file takes height from the lanes.
-    window
-        .input_mut()
-        .dropped_files
-        .push(file(PathBuf::from("/nowhere/at-all.jsonl")));
-    window.run_steps(6);
+    drop_file(&mut window, PathBuf::from("/nowhere/at-all.jsonl"));
     window.get_by_label_contains("/nowhere/at-all.jsonl");
     demand_in_view(&window, "a file is dropped that is not there");
 }
@@ -338,20 +299,4 @@ fn lines(window: &Window) -> Vec<String> {
     found
         .filter_map(|node| node.accesskit_node().label())
         .collect()
-}
-
-/// Returns a file dropped on the window.
-fn file(path: PathBuf) -> Arc<dyn egui::DroppedFile + Send + Sync> {
-    #[derive(Debug)]
-    struct Dropped(PathBuf);
-    impl egui::DroppedFile for Dropped {
-        fn path(&self) -> &Path {
-            &self.0
-        }
-
-        fn bytes(&self) -> Result<Vec<u8>, String> {
-            std::fs::read(&self.0).map_err(|error| error.to_string())
-        }
-    }
-    Arc::new(Dropped(path))
 }

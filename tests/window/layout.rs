@@ -1,13 +1,10 @@
 //! Layout: panels do not overlap, and controls keep their positions.
 
-use crate::screen::sized;
+use crate::screen::{Window, drag, sample, sized};
 use egui::accesskit::Role;
 use egui::{Key, Modifiers, Rect, Vec2};
-use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::App;
 use plimsoll::app::view::Tab;
-use std::path::Path;
 
 const SIZES: [[f32; 2]; 4] = [
     [900.0, 560.0],
@@ -16,19 +13,15 @@ const SIZES: [[f32; 2]; 4] = [
     [1920.0, 1200.0],
 ];
 
-fn window(size: [f32; 2]) -> Harness<'static, App> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
-    let paths = vec![folder.join("many-tool-results.jsonl")];
-    let mut window = sized(paths, Vec2::from(size));
-    window.run_steps(2);
-    window
+fn window(size: [f32; 2]) -> Window {
+    sized(sample("many-tool-results.jsonl"), Vec2::from(size))
 }
 
-fn tab(window: &Harness<'_, App>, tab: Tab) -> Rect {
+fn tab(window: &Window, tab: Tab) -> Rect {
     window.get_by_role_and_label(Role::Tab, tab.label()).rect()
 }
 
-fn tabs(window: &Harness<'_, App>) -> Vec<Rect> {
+fn tabs(window: &Window) -> Vec<Rect> {
     Tab::ALL.iter().map(|each| tab(window, *each)).collect()
 }
 
@@ -89,30 +82,14 @@ fn the_drawer_regains_its_height_in_a_large_window() {
     let (large, small) = (SIZES[2], SIZES[0]);
     let mut window = window(large);
     let edge = tab(&window, Tab::Messages).top() - 12.0;
-    // Higher than a small window allows.
-    let at = |y: f32| egui::pos2(300.0, y);
-    let button = |pos, pressed| egui::Event::PointerButton {
-        pos,
-        button: egui::PointerButton::Primary,
-        pressed,
-        modifiers: Modifiers::NONE,
-    };
     let handle = window
         .query_all_by_label("Resize panel")
         .map(|node| node.rect())
         .find(|rect| rect.width() > rect.height() && (rect.center().y - edge).abs() < 40.0)
         .expect("the drawer's edge");
-    let from = at(handle.center().y);
-    window.event(egui::Event::PointerMoved(from));
-    window.run_steps(2);
-    window.event(button(from, true));
-    window.run_steps(2);
-    for y in [40.0, 80.0, 120.0] {
-        window.event(egui::Event::PointerMoved(at(from.y - y)));
-        window.run_steps(2);
-    }
-    window.event(button(at(from.y - 120.0), false));
-    window.run_steps(3);
+    // Higher than a small window allows.
+    let from = egui::pos2(300.0, handle.center().y);
+    drag(&mut window, from, from - egui::vec2(0.0, 120.0));
     let chosen = tab(&window, Tab::Messages).top();
     assert!(chosen < edge - 60.0, "{chosen} {edge}");
     window.set_size(Vec2::from(small));

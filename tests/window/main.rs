@@ -1,9 +1,9 @@
 //! Tests of the window, driven by accessible names without a display.
 
+#[path = "../common/program.rs"]
+mod program;
 #[path = "../common/reader.rs"]
 mod reader;
-#[path = "../common/window.rs"]
-mod screen;
 #[path = "../providers/server.rs"]
 #[expect(dead_code, reason = "faults of servers have tests of their own")]
 mod server;
@@ -28,6 +28,7 @@ mod palette;
 mod pixels;
 mod ranges;
 mod restore;
+mod screen;
 mod sessions;
 mod systems;
 mod tracks;

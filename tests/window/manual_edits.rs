@@ -1,41 +1,28 @@
 //! Manual edits in the window: set and removed by keys and mouse, replayed in every lane and exported; and the changes of
 //! a message in a lane.
 
+use crate::screen::{
+    Window, copied, copy_of, drop_file, go_to, open, options, press, sample, texts_with,
+};
 use egui::accesskit::Role;
-use egui::{Key, Modifiers, OutputCommand, Vec2};
-use egui_kittest::Harness;
-use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::background::latest_result::WorkMode;
+use egui::{Key, Modifiers, Vec2};
+use egui_kittest::kittest::Queryable as _;
+use plimsoll::app::Options;
 use plimsoll::app::manual_edits::marks::RequestedMarks;
-use plimsoll::app::{App, Options};
 use plimsoll::engine::{ManualEdits, MessageStatus};
 use plimsoll::session::{Body, Part};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 const MANY_RESULTS: &str = "many-tool-results.jsonl";
 
-fn sample(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("sample_sessions")
-        .join(name)
-}
-
-fn window(path: PathBuf, marks: Option<RequestedMarks>) -> Harness<'static, App> {
-    // Large enough to show a summary next to the messages it replaces.
-    let size = Vec2::new(2200.0, 1800.0);
-    let options = Options {
-        paths: vec![path],
-        no_state: true,
-        work: WorkMode::InFrame,
-        size,
+/// Opens a window that is large enough to show a summary next to the messages it replaces.
+fn window(path: PathBuf, marks: Option<RequestedMarks>) -> Window {
+    open(Options {
+        size: Vec2::new(2200.0, 1800.0),
         marks,
-        ..Options::default()
-    };
-    let harness = Harness::builder().with_size(size).allow_missing_glyphs();
-    let mut window = harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options));
-    window.run_steps(4);
-    window
+        ..options(path)
+    })
 }
 
 /// Marks for a session of any size.
@@ -44,27 +31,13 @@ fn requested(edits: ManualEdits) -> Option<RequestedMarks> {
     Some(RequestedMarks(Arc::new(move |_| Ok(edits.clone()))))
 }
 
-fn press(window: &mut Harness<'_, App>, key: Key) {
-    window.key_press(key);
-    window.run_steps(4);
-}
-
-/// Selects the message of this number through the jump field.
-fn go_to(window: &mut Harness<'_, App>, number: usize) {
-    let field = window.get_by_role_and_label(Role::TextInput, "Go to message");
-    field.focus();
-    field.type_text(&number.to_string());
-    window.run_steps(2);
-    press(window, Key::Enter);
-}
-
-fn marks(window: &Harness<'_, App>) -> ManualEdits {
+fn marks(window: &Window) -> ManualEdits {
     let runs = window.state().runs().expect("it was replayed");
     (*runs.config.manual_edits).clone()
 }
 
 /// Returns the status of a message at the end of each lane's run.
-fn statuses(window: &Harness<'_, App>, message: usize) -> Vec<MessageStatus> {
+fn statuses(window: &Window, message: usize) -> Vec<MessageStatus> {
     let runs = window.state().runs().expect("it was replayed");
     let n_messages = runs.case.session.messages.len();
     let status = |lane: &Arc<plimsoll::app::runs::replays::LaneRun>| {
@@ -74,7 +47,7 @@ fn statuses(window: &Harness<'_, App>, message: usize) -> Vec<MessageStatus> {
 }
 
 /// Returns the number of manual edits in each lane.
-fn edits(window: &Harness<'_, App>) -> Vec<usize> {
+fn edits(window: &Window) -> Vec<usize> {
     let runs = window.state().runs().expect("it was replayed");
     let n_manual = |lane: &Arc<plimsoll::app::runs::replays::LaneRun>| {
         let events = lane.outcome.events.iter();
@@ -84,7 +57,7 @@ fn edits(window: &Harness<'_, App>) -> Vec<usize> {
 }
 
 /// Returns the last message that every lane keeps unchanged.
-fn kept_by_all(window: &Harness<'_, App>) -> usize {
+fn kept_by_all(window: &Window) -> usize {
     let runs = window.state().runs().expect("it was replayed");
     let n_messages = runs.case.session.messages.len();
     let is_kept = |m: &usize| {
@@ -97,31 +70,21 @@ fn kept_by_all(window: &Harness<'_, App>) -> usize {
         .expect("some message is kept")
 }
 
-/// Returns the names of all controls and texts that contain a text.
-fn named(window: &Harness<'_, App>, text: &str) -> Vec<String> {
-    let nodes = window.query_all_by_label_contains(text);
-    let name = |node: egui_kittest::Node<'_>| {
-        let node = node.accesskit_node();
-        node.label().or_else(|| node.value())
-    };
-    nodes.filter_map(name).collect()
-}
-
 #[test]
 fn a_key_drops_the_selected_message_in_every_lane_and_restores_it() {
     let mut window = window(sample(MANY_RESULTS), None);
     let message = kept_by_all(&window);
     go_to(&mut window, message + 1);
-    press(&mut window, Key::X);
+    press(&mut window, Modifiers::NONE, Key::X);
     assert_eq!(marks(&window).dropped, [message]);
     assert_eq!(edits(&window), [1, 1, 1]);
     assert_eq!(statuses(&window, message), [MessageStatus::Dropped; 3]);
     window.get_by_label("Manual edits: 1 dropped");
     assert!(
-        !named(&window, "Dropped manually.").is_empty(),
+        !texts_with(&window, "Dropped manually.").is_empty(),
         "its row says so"
     );
-    press(&mut window, Key::X);
+    press(&mut window, Modifiers::NONE, Key::X);
     assert!(marks(&window).is_empty());
     assert_eq!(statuses(&window, message), [MessageStatus::Kept; 3]);
 }
@@ -130,8 +93,8 @@ fn a_key_drops_the_selected_message_in_every_lane_and_restores_it() {
 fn marks_are_undone_and_redone_like_knobs() {
     let mut window = window(sample(MANY_RESULTS), None);
     go_to(&mut window, 9);
-    press(&mut window, Key::P);
-    press(&mut window, Key::C);
+    press(&mut window, Modifiers::NONE, Key::P);
+    press(&mut window, Modifiers::NONE, Key::C);
     let cleared = marks(&window);
     assert_eq!((cleared.pinned.len(), &*cleared.cleared), (0, &[8][..]));
     window.get_by_label("Undo").click();
@@ -156,7 +119,7 @@ fn a_range_of_rows_is_marked_at_once_and_the_filter_shows_marked_messages() {
         window.run_steps(3);
     }
     window.get_by_label("Message 23");
-    press(&mut window, Key::P);
+    press(&mut window, Modifiers::NONE, Key::P);
     assert_eq!(marks(&window).pinned, [19, 20, 21, 22]);
     window.get_by_label("Manual edits: 4 pinned").click();
     window.run_steps(3);
@@ -207,7 +170,7 @@ fn the_menu_of_a_row_marks_its_message() {
 fn ineffective_marks_are_reported_as_warnings() {
     let mut window = window(sample(MANY_RESULTS), None);
     go_to(&mut window, 1);
-    press(&mut window, Key::X);
+    press(&mut window, Modifiers::NONE, Key::X);
     let runs = window.state().runs().expect("it was replayed");
     let warning = "message 1 is not dropped manually: instructions stay";
     assert!(
@@ -215,14 +178,14 @@ fn ineffective_marks_are_reported_as_warnings() {
             .iter()
             .all(|lane| lane.outcome.warnings.iter().any(|w| w == warning))
     );
-    assert!(!named(&window, "Marked as dropped, but not applied in Truncate.").is_empty());
+    assert!(!texts_with(&window, "Marked as dropped, but not applied in Truncate.").is_empty());
     window.get_by_label("Manual edits: 1 dropped").click();
     window.run_steps(3);
     window.get_by_label(&format!("Every lane: {warning}"));
-    press(&mut window, Key::Escape);
+    press(&mut window, Modifiers::NONE, Key::Escape);
     window.get_by_label("Insights").click();
     window.run_steps(4);
-    assert!(!named(&window, warning).is_empty());
+    assert!(!texts_with(&window, warning).is_empty());
 }
 
 #[test]
@@ -239,32 +202,13 @@ fn marks_of_the_command_line_apply_to_the_first_session_only() {
         (&[4][..], &[][..], &[9, 20][..])
     );
     let path = sample("handoff.json");
-    window.input_mut().dropped_files.push(file(path));
-    window.run_steps(6);
+    drop_file(&mut window, path);
     assert!(marks(&window).is_empty(), "they were the other session's");
-}
-
-/// Returns a file dropped on the window.
-fn file(path: PathBuf) -> Arc<dyn egui::DroppedFile + Send + Sync> {
-    #[derive(Debug)]
-    struct Dropped(PathBuf);
-    impl egui::DroppedFile for Dropped {
-        fn path(&self) -> &Path {
-            &self.0
-        }
-
-        fn bytes(&self) -> Result<Vec<u8>, String> {
-            std::fs::read(&self.0).map_err(|error| error.to_string())
-        }
-    }
-    Arc::new(Dropped(path))
 }
 
 #[test]
 fn an_export_lists_and_applies_manual_edits() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let source = folder.path().join(MANY_RESULTS);
-    std::fs::copy(sample(MANY_RESULTS), &source).expect("the sample can be copied");
+    let (folder, source) = copy_of(MANY_RESULTS);
     let mut window = window(source, None);
     let message = kept_by_all(&window);
     let text = {
@@ -273,7 +217,7 @@ fn an_export_lists_and_applies_manual_edits() {
         parts[0].body.text().trim().to_owned()
     };
     go_to(&mut window, message + 1);
-    press(&mut window, Key::X);
+    press(&mut window, Modifiers::NONE, Key::X);
     window.key_press_modifiers(Modifiers::COMMAND, Key::E);
     window.run_steps(4);
     window.get_by_label("edits");
@@ -311,11 +255,15 @@ fn a_cleared_message_is_shown_next_to_the_original_in_each_lane() {
         .iter()
         .position(|(fate, _)| *fate == MessageStatus::Cleared);
     let cleared = cleared.expect("pruning clears results");
-    press(&mut window, [Key::Num1, Key::Num2, Key::Num3][prune]);
+    press(
+        &mut window,
+        Modifiers::NONE,
+        [Key::Num1, Key::Num2, Key::Num3][prune],
+    );
     go_to(&mut window, cleared + 1);
     window.get_by_label("Changes").click();
     window.run_steps(4);
-    assert!(!named(&window, "Cleared by ").is_empty());
+    assert!(!texts_with(&window, "Cleared by ").is_empty());
     let lines = |side: &str| window.query_all_by_label(side).count();
     assert!(lines("removed") > 1, "what was there");
     assert_eq!(lines("added"), 1, "what is there now");
@@ -336,11 +284,15 @@ fn a_summary_is_shown_next_to_the_messages_it_replaces() {
     let context = &runs.lanes[lane].outcome.context;
     let (written, _) = context.written().next().expect("it summarized");
     let first = written.covers[0].start as usize;
-    press(&mut window, [Key::Num1, Key::Num2, Key::Num3][lane]);
+    press(
+        &mut window,
+        Modifiers::NONE,
+        [Key::Num1, Key::Num2, Key::Num3][lane],
+    );
     go_to(&mut window, first + 1);
     window.get_by_label("Changes").click();
     window.run_steps(4);
-    assert!(!named(&window, "Summarized by ").is_empty());
+    assert!(!texts_with(&window, "Summarized by ").is_empty());
     window.get_by_label_contains("original · ");
     window.get_by_label_contains("replaced by: a summary");
     window.get_by_label_contains("Preview from the offline digest");
@@ -368,26 +320,26 @@ fn messages_dropped_with_a_marked_message_name_the_reason() {
     });
     let result = result.expect("the newest results are kept");
     go_to(&mut window, result + 1);
-    press(&mut window, Key::X);
+    press(&mut window, Modifiers::NONE, Key::X);
     window.get_by_label_contains("called in ").click();
     window.run_steps(4);
     window.get_by_label("Changes").click();
     window.run_steps(4);
     window.get_by_label_contains("Dropped with its call or result");
-    assert!(!named(&window, "Also changed in the focused lane").is_empty());
+    assert!(!texts_with(&window, "Also changed in the focused lane").is_empty());
 }
 
 #[test]
 fn a_lane_is_compared_at_the_selected_call() {
     let mut window = window(sample(MANY_RESULTS), None);
-    press(&mut window, Key::Home);
+    press(&mut window, Modifiers::NONE, Key::Home);
     go_to(&mut window, 4);
     window.get_by_label("Changes").click();
     window.run_steps(4);
     window.get_by_label("Truncate keeps it unchanged.");
-    press(&mut window, Key::X);
+    press(&mut window, Modifiers::NONE, Key::X);
     window.get_by_label_contains("Dropped manually. Nothing replaces it.");
-    press(&mut window, Key::End);
+    press(&mut window, Modifiers::NONE, Key::End);
     go_to(&mut window, 4);
     window.get_by_label_contains("Dropped by truncate at call ");
 }
@@ -400,7 +352,7 @@ fn an_unchanged_message_has_no_changes() {
     window.get_by_label("Changes").click();
     window.run_steps(4);
     window.get_by_label("Truncate keeps it unchanged.");
-    press(&mut window, Key::Num0);
+    press(&mut window, Modifiers::NONE, Key::Num0);
     window.get_by_label_contains("Focus a lane to see");
 }
 
@@ -412,19 +364,7 @@ fn the_copied_command_contains_the_marks() {
         dropped: vec![40, 41, 42],
     };
     let mut window = window(sample(MANY_RESULTS), requested(asked));
-    window.get_by_label("Copy as command").click();
-    let mut copied = None;
-    for _ in 0..6 {
-        window.step();
-        let commands = &window.output().platform_output.commands;
-        copied = copied.or_else(|| {
-            commands.iter().find_map(|c| match c {
-                OutputCommand::CopyText(text) => Some(text.clone()),
-                _ => None,
-            })
-        });
-    }
-    let copied = copied.expect("something was copied");
+    let copied = copied(&mut window, "Copy as command");
     assert!(
         copied.contains(" --pin 3 --clear 31 --drop 41-43"),
         "{copied}"

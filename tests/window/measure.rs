@@ -1,18 +1,15 @@
 //! *Measure with a model…*: consent before anything is sent, and the same result as the library.
 
 use crate::reader::{metrics_session, read, reply};
+use crate::screen::{Window, click, open, options, tab, type_into, with_lanes};
 use crate::server::{Server, answer};
 use egui::accesskit::Role;
-use egui::{Key, Modifiers, vec2};
-use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
-use plimsoll::app::background::latest_result::WorkMode;
-use plimsoll::app::{App, LaneOption, Options};
+use plimsoll::app::Options;
 use plimsoll::exec::evaluate::{
     EvaluatedLane, EvaluatedSession, Evaluation, EvaluationJob, EvaluationLog, Plan, RunOptions,
     Tier, run,
 };
-use plimsoll::presets;
 use plimsoll::units::Tokens;
 use std::fs;
 use std::path::Path;
@@ -21,37 +18,15 @@ const KEY: &str = "sk-never-written-0123456789";
 
 /// Opens the metrics session with these presets as lanes, and the form of a measurement with one probe per compaction and one
 /// summary.
-fn form(folder: &Path, policies: &[&str], server: &Server) -> Harness<'static, App> {
+fn form(folder: &Path, policies: &[&str], server: &Server) -> Window {
     let path = folder.join("talk.json");
     fs::write(&path, metrics_session(80)).expect("it is written");
-    let size = vec2(1440.0, 900.0);
-    let lane = |word: &&str| {
-        let policy = presets::by_name(word).expect("it is a preset");
-        let mut values = policy.defaults();
-        if policy.knob("output_reserve").is_some() {
-            policy
-                .set(&mut values, "output_reserve", 0.0)
-                .expect("in range");
-        }
-        let word = (*word).to_owned();
-        (LaneOption { word, policy }, values)
-    };
     let options = Options {
-        paths: vec![path],
-        no_state: true,
-        work: WorkMode::InFrame,
         window: Some(Tokens(4_000)),
-        size,
-        ..Options::default()
+        ..options(path)
     };
-    let options = options
-        .compare(policies.iter().map(lane).collect())
-        .expect("the window shows them");
-    let harness = Harness::builder().with_size(size).allow_missing_glyphs();
-    let mut window = harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options));
-    window.run_steps(4);
-    window.get_by_role_and_label(Role::Tab, "Evaluate").click();
-    window.run_steps(8);
+    let mut window = open(with_lanes(options, policies, &[("output_reserve", 0.0)]));
+    tab(&mut window, "Evaluate");
     click(&mut window, "Measure with a model…");
     type_into(&mut window, (Role::TextInput, "address"), &server.url());
     type_into(&mut window, (Role::TextInput, "model"), "reader");
@@ -65,22 +40,8 @@ fn form(folder: &Path, policies: &[&str], server: &Server) -> Harness<'static, A
     window
 }
 
-fn click(window: &mut Harness<'_, App>, label: &str) {
-    window.get_by_label(label).click();
-    window.run_steps(6);
-}
-
-fn type_into(window: &mut Harness<'_, App>, (role, label): (Role, &str), text: &str) {
-    window.get_by_role_and_label(role, label).focus();
-    window.run_steps(2);
-    window.key_press_modifiers(Modifiers::COMMAND, Key::A);
-    window.run_steps(2);
-    window.get_by_role_and_label(role, label).type_text(text);
-    window.run_steps(4);
-}
-
 /// Returns the result of the same evaluation from the log, without a model.
-fn from_log(window: &Harness<'_, App>, log: &Path) -> Evaluation {
+fn from_log(window: &Window, log: &Path) -> Evaluation {
     let runs = window.state().runs().expect("runs");
     let lanes = runs.lanes.iter().enumerate();
     let lanes = lanes.map(|(idx, lane)| EvaluatedLane {

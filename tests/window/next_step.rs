@@ -1,30 +1,18 @@
 //! Actions offered after empty results.
 
-use crate::screen::sized;
+use crate::screen::{Window, click, copy_of, large};
 use egui::accesskit::Role;
-use egui::{Key, Modifiers, vec2};
-use egui_kittest::Harness;
+use egui::{Key, Modifiers};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::App;
-use std::fs;
-use std::path::Path;
 use tempfile::TempDir;
 
 /// Opens a window with a copy of a sample.
-fn window(sample: &str) -> (TempDir, Harness<'static, App>) {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
-    let to = folder.path().join(sample);
-    fs::copy(from.join(sample), &to).expect("a copy");
-    (folder, sized(vec![to], vec2(1440.0, 900.0)))
+fn window(sample: &str) -> (TempDir, Window) {
+    let (folder, copy) = copy_of(sample);
+    (folder, large(copy))
 }
 
-fn click(window: &mut Harness<'_, App>, label: &str) {
-    window.get_by_label(label).click();
-    window.run_steps(8);
-}
-
-fn policies(window: &Harness<'_, App>) -> Vec<String> {
+fn policies(window: &Window) -> Vec<String> {
     let runs = window.state().runs().expect("runs");
     runs.lanes.iter().map(|l| l.policy.name.clone()).collect()
 }

@@ -1,51 +1,18 @@
 //! Notes on messages: written from the menu of a row, shown in table and detail, undone, and listed in reports.
 
+use crate::screen::{Window, click, large, sample, says, secondary_click, type_into};
 use egui::accesskit::Role;
-use egui::{Event, Key, Modifiers, PointerButton, Vec2};
-use egui_kittest::Harness;
-use egui_kittest::kittest::{By, NodeT as _, Queryable as _};
-use plimsoll::app::App;
+use egui::{Key, Modifiers, Vec2};
+use egui_kittest::kittest::Queryable as _;
 use std::fs;
 use std::path::Path;
 
 const NOTE: &str = "the acquirer disputes this";
 
-type Window = Harness<'static, App>;
-
-fn click(window: &mut Window, label: &str) {
-    window.get_by_label(label).click();
-    window.run_steps(6);
-}
-
-/// Returns whether a text of the window begins with this.
-fn says(window: &Window, start: &str) -> bool {
-    let all = window.query_all(By::new().predicate(|_| true));
-    let texts = all.flat_map(|node| {
-        let node = node.accesskit_node();
-        [node.label(), node.value()]
-    });
-    texts.flatten().any(|text| text.starts_with(start))
-}
-
 /// Opens the menu of the first message.
 fn open_menu(window: &mut Window) {
     let pos = window.get_by_label("Sort by kind").rect().left_bottom() + Vec2::new(8.0, 12.0);
-    window.event(Event::PointerMoved(pos));
-    window.run_steps(2);
-    for (button, pressed) in [
-        (PointerButton::Primary, true),
-        (PointerButton::Primary, false),
-        (PointerButton::Secondary, true),
-        (PointerButton::Secondary, false),
-    ] {
-        window.event(Event::PointerButton {
-            pos,
-            button,
-            pressed,
-            modifiers: Modifiers::NONE,
-        });
-    }
-    window.run_steps(4);
+    secondary_click(window, pos);
 }
 
 /// Writes a report and returns it.
@@ -57,23 +24,14 @@ fn report(window: &mut Window, path: &Path, redacts: bool) -> String {
         click(window, "Redact texts, paths, names and ids");
     }
     let field = (Role::TextInput, "write to");
-    window.get_by_role_and_label(field.0, field.1).focus();
-    window.run_steps(2);
-    window.key_press_modifiers(Modifiers::COMMAND, Key::A);
-    window.run_steps(2);
-    let text = path.to_string_lossy();
-    window
-        .get_by_role_and_label(field.0, field.1)
-        .type_text(&text);
-    window.run_steps(4);
+    type_into(window, field, &path.to_string_lossy());
     click(window, "Write");
     fs::read_to_string(path).expect("the report was written")
 }
 
 #[test]
 fn a_note_is_written_undone_and_listed_in_reports() {
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/compacted.jsonl");
-    let mut window = crate::screen::sized(vec![sample], Vec2::new(1440.0, 900.0));
+    let mut window = large(sample("compacted.jsonl"));
     window.key_press(Key::Home);
     window.run_steps(4);
     open_menu(&mut window);

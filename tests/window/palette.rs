@@ -1,28 +1,15 @@
 //! The command palette, and the keys for the next compaction, overflow and cache miss.
 
-use crate::screen::sized;
+use crate::screen::{Window, large, press, sample};
 use egui::accesskit::{Role, Toggled};
-use egui::{Key, Modifiers, vec2};
-use egui_kittest::Harness;
+use egui::{Key, Modifiers};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::App;
 use plimsoll::app::runs::replays::Runs;
 use plimsoll::engine::Did;
-use std::path::Path;
 use std::sync::Arc;
 
-type Window = Harness<'static, App>;
-
 fn window() -> Window {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
-    let mut window = sized(vec![folder.join("compacted.jsonl")], vec2(1440.0, 900.0));
-    window.run_steps(2);
-    window
-}
-
-fn press(window: &mut Window, modifiers: Modifiers, key: Key) {
-    window.key_press_modifiers(modifiers, key);
-    window.run_steps(5);
+    large(sample("compacted.jsonl"))
 }
 
 fn runs(window: &Window) -> &Runs {

@@ -1,5 +1,6 @@
 //! Draws the timeline and the widgets with generated samples. `PLIMSOLL_PICTURES=DIR` keeps the pictures.
 
+use crate::screen::{large, sample};
 use egui::{Align, CentralPanel, Frame, Layout, Panel, RichText, TextStyle, Theme, Ui, vec2};
 use plimsoll::app::picture::{Stage, save_png};
 use plimsoll::app::theme::{self, palette, space};
@@ -39,12 +40,12 @@ fn lane(falls: &[usize], keep: f64, seed: u64) -> Vec<Sample> {
                 }
                 by_kind[8] += 1_800.0;
             }
-            sample(call, by_kind.map(|tokens| tokens as u32))
+            at_call(call, by_kind.map(|tokens| tokens as u32))
         })
         .collect()
 }
 
-fn sample(call: usize, by_kind: [u32; Kind::ALL.len()]) -> Sample {
+fn at_call(call: usize, by_kind: [u32; Kind::ALL.len()]) -> Sample {
     let tokens = Tokens(by_kind.iter().map(|tokens| u64::from(*tokens)).sum());
     let pressure = tokens.share_of(Tokens(168_000));
     let overflows = pressure.0 > 1.0;
@@ -840,28 +841,10 @@ fn escape_cancels_a_zoom_box() {
     assert_eq!(shown(&harness), WHOLE);
 }
 
-/// Opens the whole window with a sample session.
-fn app(size: egui::Vec2) -> egui_kittest::Harness<'static, plimsoll::app::App> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/compacted.jsonl");
-    let options = plimsoll::app::Options {
-        paths: vec![path],
-        no_state: true,
-        work: plimsoll::app::background::latest_result::WorkMode::InFrame,
-        size,
-        ..plimsoll::app::Options::default()
-    };
-    let mut harness = egui_kittest::Harness::builder()
-        .with_size(size)
-        .allow_missing_glyphs()
-        .build_eframe(move |cc| plimsoll::app::App::new(&cc.egui_ctx, &options));
-    harness.run_steps(4);
-    harness
-}
-
 #[test]
 fn the_plot_keeps_its_height_in_a_smaller_window() {
     use egui_kittest::kittest::Queryable as _;
-    let mut harness = app(vec2(1440.0, 900.0));
+    let mut harness = large(sample("compacted.jsonl"));
     for size in [vec2(1100.0, 700.0), vec2(900.0, 560.0), vec2(1440.0, 900.0)] {
         harness.set_size(size);
         harness.run_steps(4);
@@ -875,7 +858,7 @@ fn the_plot_keeps_its_height_in_a_smaller_window() {
 #[test]
 fn keyboard_focus_visits_the_bar_from_left_to_right() {
     use egui_kittest::kittest::Queryable as _;
-    let mut harness = app(vec2(1440.0, 900.0));
+    let mut harness = large(sample("compacted.jsonl"));
     let names = ["Menu", "Open…", "Export…"];
     let mut order: Vec<&&str> = Vec::new();
     for _ in 0..12 {

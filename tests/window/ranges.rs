@@ -1,47 +1,22 @@
 //! Ranges of calls, the comparison of two calls, the recorded baseline, and clicks on legend and flags.
 
-use crate::screen::sized;
+use crate::screen::{
+    Window, button, click, copied, drag, large, press, sample, secondary_click, texts,
+};
 use egui::accesskit::{Role, Toggled};
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, vec2};
-use egui_kittest::Harness;
 use egui_kittest::kittest::{By, NodeT as _, Queryable as _};
 use plimsoll::analysis::{Change, ContextDifference, MessageRef};
 use plimsoll::app::runs::replays::{LaneRun, Runs};
-use plimsoll::app::{App, wording};
+use plimsoll::app::wording;
 use plimsoll::engine::{recorded, simulate};
-use std::path::Path;
-
-type Window = Harness<'static, App>;
 
 fn window() -> Window {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
-    let mut window = sized(vec![folder.join("compacted.jsonl")], vec2(1440.0, 900.0));
-    window.run_steps(2);
-    window
+    large(sample("compacted.jsonl"))
 }
 
 fn runs(window: &Window) -> &Runs {
     window.state().runs().expect("lanes were replayed")
-}
-
-fn press(window: &mut Window, modifiers: Modifiers, key: Key) {
-    window.key_press_modifiers(modifiers, key);
-    window.run_steps(4);
-}
-
-fn click(window: &mut Window, label: &str) {
-    window.get_by_label(label).click();
-    window.run_steps(4);
-}
-
-/// Returns the labels and values of all nodes.
-fn texts(window: &Window) -> Vec<String> {
-    let all = window.query_all(By::new().predicate(|_| true));
-    let text = |node: egui_kittest::Node<'_>| {
-        let node = node.accesskit_node();
-        node.label().or_else(|| node.value())
-    };
-    all.filter_map(text).collect()
 }
 
 /// Returns the first text with this beginning.
@@ -61,21 +36,13 @@ fn at(window: &Window, call: usize) -> Pos2 {
     plot.lerp_inside(vec2(call as f32 / (n - 1) as f32, 0.3))
 }
 
-fn button(window: &mut Window, pos: Pos2, pressed: bool) {
-    window.event(Event::PointerButton {
-        pos,
-        button: PointerButton::Primary,
-        pressed,
-        modifiers: Modifiers::NONE,
-    });
-}
-
 fn click_at(window: &mut Window, pos: Pos2, modifiers: Modifiers) {
     window.event(Event::PointerMoved(pos));
     window.run_steps(2);
     window.event(Event::ModifiersChanged(modifiers));
-    button(window, pos, true);
-    button(window, pos, false);
+    for pressed in [true, false] {
+        button(window, pos, PointerButton::Primary, pressed);
+    }
     window.event(Event::ModifiersChanged(Modifiers::NONE));
     window.run_steps(6);
 }
@@ -83,16 +50,7 @@ fn click_at(window: &mut Window, pos: Pos2, modifiers: Modifiers) {
 /// Selects calls by a drag over the timeline.
 fn select(window: &mut Window, first: usize, last: usize) {
     let [from, to] = [first, last].map(|call| at(window, call));
-    window.event(Event::PointerMoved(from));
-    window.run_steps(2);
-    button(window, from, true);
-    window.run_steps(2);
-    for share in [0.3, 0.6, 1.0] {
-        window.event(Event::PointerMoved(from + share * (to - from)));
-        window.run_steps(2);
-    }
-    button(window, to, false);
-    window.run_steps(4);
+    drag(window, from, to);
 }
 
 /// Returns the number of messages that were written or included first by these calls.
@@ -329,38 +287,6 @@ fn a_click_on_a_flag_selects_the_compaction_and_its_summary() {
     let summary = compaction.kept.iter().find(is_summary);
     let summary = summary.expect("the sample has a summary");
     assert!(text(&window, &format!("Message {}", summary + 1)).is_some());
-}
-
-/// Returns what was copied in the last frames of `act`.
-fn copied(window: &mut Window, label: &str) -> String {
-    window.get_by_label(label).click();
-    for _ in 0..3 {
-        window.step();
-        let commands = &window.output().platform_output.commands;
-        let text = commands.iter().find_map(|command| match command {
-            egui::OutputCommand::CopyText(text) => Some(text.clone()),
-            _ => None,
-        });
-        if let Some(text) = text {
-            window.run_steps(4);
-            return text;
-        }
-    }
-    panic!("{label} copied nothing");
-}
-
-fn secondary_click(window: &mut Window, pos: Pos2) {
-    window.event(Event::PointerMoved(pos));
-    window.run_steps(2);
-    for pressed in [true, false] {
-        window.event(Event::PointerButton {
-            pos,
-            button: PointerButton::Secondary,
-            pressed,
-            modifiers: Modifiers::NONE,
-        });
-    }
-    window.run_steps(4);
 }
 
 #[test]

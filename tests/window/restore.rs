@@ -1,54 +1,23 @@
 //! The window restores the source of a managed conversation.
 
-use egui::Vec2;
+use crate::screen::{Window, click, copy_of, large, plimsoll, says, type_into};
 use egui::accesskit::Role;
-use egui_kittest::Harness;
-use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::App;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
 use tempfile::TempDir;
-
-type Window = Harness<'static, App>;
-
-fn click(window: &mut Window, label: &str) {
-    window.get_by_label(label).click();
-    window.run_steps(6);
-}
-
-/// Returns whether a text of the window contains this.
-fn says(window: &Window, words: &str) -> bool {
-    window.query_all_by(|_| true).any(|node| {
-        let node = node.accesskit_node();
-        let texts = [node.label(), node.value()];
-        texts.into_iter().flatten().any(|text| text.contains(words))
-    })
-}
 
 /// Writes a managed conversation next to a copy of a sample. Returns the folder, the source and the managed file.
 fn managed() -> (TempDir, PathBuf, PathBuf) {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let source = folder.path().join("source.jsonl");
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/compacted.jsonl");
-    fs::copy(sample, &source).expect("the sample can be copied");
-    let args = ["compact", "source.jsonl", "--policy", "prune"];
-    let output = Command::new(env!("CARGO_BIN_EXE_plimsoll"))
-        .args(args)
-        .args(["--schedule", "replay", "-o", "managed.jsonl", "--no-state"])
-        .current_dir(folder.path())
-        .stdin(Stdio::null())
-        .output()
-        .expect("the program starts");
-    let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{error}");
+    let (folder, source) = copy_of("compacted.jsonl");
+    let args = ["compact", "compacted.jsonl", "--policy", "prune"];
+    let more = ["--schedule", "replay", "-o", "managed.jsonl"];
+    plimsoll(folder.path(), &[&args[..], &more[..]].concat());
     let managed = folder.path().join("managed.jsonl");
     (folder, source, managed)
 }
 
 fn restoring(managed: PathBuf) -> Window {
-    let mut window = crate::screen::sized(vec![managed], Vec2::new(1440.0, 900.0));
-    window.run_steps(2);
+    let mut window = large(managed);
     click(&mut window, "More exports");
     click(&mut window, "Restore original…");
     window
@@ -61,27 +30,20 @@ fn the_source_of_the_open_managed_conversation_is_restored_byte_for_byte() {
     fs::remove_file(&source).expect("the source can be removed");
     let mut window = restoring(managed);
     click(&mut window, "Restore");
-    assert!(says(&window, "bytes of source.jsonl restored"));
+    assert!(says(&window, "bytes of compacted.jsonl restored"));
     assert!(fs::read(&source).expect("it was restored") == original);
     // A second time to a chosen path, since nothing is overwritten.
     click(&mut window, "Close");
     click(&mut window, "More exports");
     click(&mut window, "Restore original…");
-    let type_into = |window: &mut Window, path: &Path| {
-        let field = window.get_by_role_and_label(Role::TextInput, "write to");
-        field.focus();
-        window.run_steps(2);
-        window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::A);
-        window.run_steps(2);
-        let field = window.get_by_role_and_label(Role::TextInput, "write to");
-        field.type_text(&path.to_string_lossy());
-        window.run_steps(4);
-    };
-    type_into(&mut window, &source);
+    let write_to = (Role::TextInput, "write to");
+    type_into(&mut window, write_to, &source.to_string_lossy());
     click(&mut window, "Restore");
-    assert!(says(&window, "Nothing was written") && says(&window, "source.jsonl already exists"));
+    assert!(
+        says(&window, "Nothing was written") && says(&window, "compacted.jsonl already exists")
+    );
     let other = folder.path().join("other.jsonl");
-    type_into(&mut window, &other);
+    type_into(&mut window, write_to, &other.to_string_lossy());
     assert!(!says(&window, "Nothing was written"), "the error is gone");
     click(&mut window, "Restore");
     assert!(fs::read(&other).expect("it was restored") == original);

@@ -1,37 +1,30 @@
 //! The list of sessions: opening, returning, and actions of an empty list.
 
-use crate::screen::sized;
-use egui::{Key, vec2};
-use egui_kittest::Harness;
+use crate::screen::{Window, click, sample, sized};
+use egui::{Key, Vec2, vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::App;
 use std::fs;
-use std::path::Path;
 use tempfile::TempDir;
 
+const SIZE: Vec2 = vec2(1280.0, 720.0);
+
 /// Opens a window with a folder of these samples.
-fn listed(samples: &[&str]) -> (TempDir, Harness<'static, App>) {
+fn listed(samples: &[&str]) -> (TempDir, Window) {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
-    for sample in samples {
-        fs::copy(from.join(sample), folder.path().join(sample)).expect("a copy");
+    for name in samples {
+        fs::copy(sample(name), folder.path().join(name)).expect("a copy");
     }
-    let mut window = sized(vec![folder.path().to_owned()], vec2(1280.0, 720.0));
+    let mut window = sized(folder.path().to_owned(), SIZE);
     window.run_steps(4);
     (folder, window)
 }
 
-fn is_listed(window: &Harness<'_, App>) -> bool {
+fn is_listed(window: &Window) -> bool {
     window.query_by_label("2 sessions").is_some()
 }
 
-fn click(window: &mut Harness<'_, App>, label: &str) {
-    window.get_by_label(label).click();
-    window.run_steps(6);
-}
-
 /// Opens the first session of the list.
-fn open_one(window: &mut Harness<'_, App>) {
+fn open_one(window: &mut Window) {
     click(window, "Claude Code session");
 }
 
@@ -61,7 +54,7 @@ fn a_session_returns_to_its_unchanged_list() {
 fn a_session_opened_by_path_lists_its_folder() {
     let (folder, _) = listed(&["compacted.jsonl", "handoff.json"]);
     let path = folder.path().join("handoff.json");
-    let mut window = sized(vec![path], vec2(1280.0, 720.0));
+    let mut window = sized(path, SIZE);
     assert!(window.query_by_label("Back to the sessions").is_none());
     click(&mut window, "Menu");
     click(&mut window, "Sessions in this file's folder…");
@@ -82,11 +75,11 @@ fn a_folder_without_sessions_offers_to_choose_another() {
 fn arrow_keys_highlight_a_session_and_enter_opens_it() {
     let samples = ["compacted.jsonl", "handoff.json", "many-tool-results.jsonl"];
     let (_folder, mut window) = listed(&samples);
-    let press = |window: &mut Harness<'_, App>, key| {
+    let press = |window: &mut Window, key| {
         window.key_press(key);
         window.run_steps(3);
     };
-    let chosen = |window: &Harness<'_, App>| {
+    let chosen = |window: &Window| {
         let list = window.get_by_label("Sessions found");
         list.accesskit_node().value()
     };

@@ -1,60 +1,28 @@
 //! Lanes with system presets: believed fill, events without effect, findings, restarts and provider errors.
 
+use crate::screen::{LARGE, Window, click, copied, open, options, sample, texts_with, with_lanes};
+use egui::Vec2;
 use egui::accesskit::Role;
-use egui::{OutputCommand, Vec2};
-use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::background::latest_result::WorkMode;
-use plimsoll::app::{App, LaneOption, Options, events};
+use plimsoll::app::{Options, events};
 use plimsoll::engine::Did;
 use plimsoll::presets;
-use std::path::Path;
 
 /// Opens a window with these presets, or policies with these texts, as lanes.
-fn window(sample: &str, policies: &[&str]) -> Harness<'static, App> {
-    sized(sample, policies, Vec2::new(1440.0, 900.0))
+fn window(name: &str, policies: &[&str]) -> Window {
+    of_size(name, policies, LARGE)
 }
 
-fn sized(sample: &str, policies: &[&str], size: Vec2) -> Harness<'static, App> {
-    let lane = |word: &&str| {
-        let bundled = presets::by_name(word);
-        let policy = bundled.unwrap_or_else(|| presets::parse(word).expect("it is a policy"));
-        let word = (*word).to_owned();
-        let values = policy.defaults();
-        (LaneOption { word, policy }, values)
-    };
+fn of_size(name: &str, policies: &[&str], size: Vec2) -> Window {
     let options = Options {
-        paths: vec![
-            Path::new(env!("CARGO_MANIFEST_DIR"))
-                .join("sample_sessions")
-                .join(sample),
-        ],
-        no_state: true,
-        work: WorkMode::InFrame,
         size,
-        ..Options::default()
+        ..options(sample(name))
     };
-    let options = options
-        .compare(policies.iter().map(lane).collect())
-        .expect("the window shows them");
-    let harness = Harness::builder().with_size(size).allow_missing_glyphs();
-    let mut window = harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options));
-    window.run_steps(4);
-    window
+    open(with_lanes(options, policies, &[]))
 }
 
 const MANY_RESULTS: &str = "many-tool-results.jsonl";
 const COMPACTED: &str = "compacted.jsonl";
-
-/// Returns the names of all controls that contain a text.
-fn named(window: &Harness<'_, App>, text: &str) -> Vec<String> {
-    let nodes = window.query_all_by_label_contains(text);
-    let name = |node: egui_kittest::Node<'_>| {
-        let node = node.accesskit_node();
-        node.label().or_else(|| node.value())
-    };
-    nodes.filter_map(name).collect()
-}
 
 /// A policy with a setting of each kind and a stage for restarts.
 const OWN: &str = r#"
@@ -112,7 +80,7 @@ do = { drop = {} }
 #[test]
 fn a_lane_shows_believed_and_actual_fill() {
     let window = window(MANY_RESULTS, &[OWN, "truncate"]);
-    let said = named(&window, "believed ");
+    let said = texts_with(&window, "believed ");
     assert_eq!(said.len(), 1, "only one of them says: {said:?}");
     let runs = window.state().runs().expect("it was replayed");
     let last = runs.lanes[0].outcome.samples.last().expect("a call");
@@ -124,7 +92,7 @@ fn a_lane_shows_believed_and_actual_fill() {
 #[test]
 fn a_named_choice_changes_its_lane() {
     let mut window = window(MANY_RESULTS, &[OWN]);
-    let compactions = |window: &Harness<'_, App>| {
+    let compactions = |window: &Window| {
         let runs = window.state().runs().expect("it was replayed");
         runs.lanes[0].outcome.compactions
     };
@@ -152,7 +120,7 @@ fn a_restart_mark_is_placed_removed_and_replayed() {
     }
     window.key_press(egui::Key::R);
     window.run_steps(4);
-    let events = |window: &Harness<'_, App>| -> Vec<usize> {
+    let events = |window: &Window| -> Vec<usize> {
         let runs = window.state().runs().expect("it was replayed");
         let events = runs.lanes[0].outcome.events.iter();
         events.map(|event| event.call).collect()
@@ -237,7 +205,7 @@ fn problems_of_a_lane_link_to_their_call() {
     assert!(calls.contains(&(call - 1)), "call {call} of {calls:?}");
     link.click();
     window.run_steps(4);
-    let heads = named(&window, &format!("call {call}"));
+    let heads = texts_with(&window, &format!("call {call}"));
     assert!(heads.len() >= 2, "the lanes are at call {call}: {heads:?}");
 }
 
@@ -262,22 +230,11 @@ fn the_tab_about_describes_the_policy() {
 #[test]
 fn settings_are_copied_in_the_configuration_format_of_the_system() {
     let mut window = window(COMPACTED, &["baseagent"]);
-    window.get_by_label("Copy config").click();
-    let mut copied = None;
-    for _ in 0..6 {
-        window.step();
-        let commands = &window.output().platform_output.commands;
-        copied = copied.or_else(|| {
-            commands.iter().find_map(|c| match c {
-                OutputCommand::CopyText(text) => Some(text.clone()),
-                _ => None,
-            })
-        });
-    }
+    let copied = copied(&mut window, "Copy config");
     let runs = window.state().runs().expect("it was replayed");
     let lane = &runs.lanes[0];
     let exported = presets::native::export(&lane.policy, &lane.knobs).expect("it has a form");
-    assert_eq!(copied, Some(exported.text));
+    assert_eq!(copied, exported.text);
 }
 
 #[test]
@@ -291,7 +248,7 @@ fn six_systems_in_a_small_window_keep_every_control() {
         "prune",
     ];
     let size = Vec2::new(1100.0, 700.0);
-    let window = sized(MANY_RESULTS, &policies, size);
+    let window = of_size(MANY_RESULTS, &policies, size);
     let screen = egui::Rect::from_min_size(egui::Pos2::ZERO, size);
     for name in [
         "Copy as command",
@@ -309,11 +266,7 @@ fn six_systems_in_a_small_window_keep_every_control() {
 
 #[test]
 fn provider_errors_are_set_from_the_menu_or_as_text() {
-    let mut window = sized(MANY_RESULTS, &["picoclaw"], Vec2::new(1440.0, 1800.0));
-    let click = |window: &mut Harness<'_, App>, label: &str| {
-        window.get_by_label(label).click();
-        window.run_steps(5);
-    };
+    let mut window = of_size(MANY_RESULTS, &["picoclaw"], Vec2::new(1440.0, 1800.0));
     click(&mut window, "Add an error at call 56");
     click(&mut window, "rate limit");
     assert!(

@@ -1,16 +1,9 @@
 //! Files with several conversations, the tab Import, and conversations from the clipboard.
 
-use crate::screen::sized;
-use egui::Vec2;
+use crate::screen::{Window, empty, large};
 use egui::accesskit::Role;
-use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
-use plimsoll::app::App;
 use std::path::{Path, PathBuf};
-
-fn window(paths: Vec<PathBuf>) -> Harness<'static, App> {
-    sized(paths, Vec2::new(1440.0, 900.0))
-}
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -18,7 +11,7 @@ fn fixture(name: &str) -> PathBuf {
         .join(name)
 }
 
-fn paste(window: &mut Harness<'static, App>, text: &str) {
+fn paste(window: &mut Window, text: &str) {
     window.event(egui::Event::Paste(text.to_owned()));
     window.run_steps(6);
 }
@@ -28,7 +21,7 @@ const CHAT: &str =
 
 #[test]
 fn a_sub_agent_is_chosen_from_the_list() {
-    let mut window = window(vec![fixture("claude_code/sub-agents.jsonl")]);
+    let mut window = large(fixture("claude_code/sub-agents.jsonl"));
     window.get_by_label("main, 1 of 4 ⏷").click();
     window.run_steps(3);
     window.get_by_label("MAIN CONVERSATION");
@@ -47,7 +40,7 @@ fn a_sub_agent_is_chosen_from_the_list() {
 
 #[test]
 fn a_branch_is_chosen_from_the_list() {
-    let mut window = window(vec![fixture("claude_code/branches.jsonl")]);
+    let mut window = large(fixture("claude_code/branches.jsonl"));
     window.get_by_label("main, 1 of 2 ⏷").click();
     window.run_steps(3);
     window
@@ -59,7 +52,7 @@ fn a_branch_is_chosen_from_the_list() {
 
 #[test]
 fn a_click_on_the_file_name_shows_the_import() {
-    let mut window = window(vec![fixture("claude_code/sub-agents.jsonl")]);
+    let mut window = large(fixture("claude_code/sub-agents.jsonl"));
     window.get_by_label_contains("sub-agents.jsonl").click();
     window.run_steps(3);
     window.get_by_label_contains("JSON Lines whose user and assistant records");
@@ -71,7 +64,7 @@ fn a_click_on_the_file_name_shows_the_import() {
 
 #[test]
 fn data_that_a_format_lacks_is_unknown_in_the_import() {
-    let mut window = window(Vec::new());
+    let mut window = empty();
     paste(&mut window, CHAT);
     window.get_by_label("Import").click();
     window.run_steps(3);
@@ -80,7 +73,7 @@ fn data_that_a_format_lacks_is_unknown_in_the_import() {
 
 #[test]
 fn a_pasted_conversation_opens_without_a_file_and_exports_need_a_path() {
-    let mut window = window(Vec::new());
+    let mut window = empty();
     paste(&mut window, CHAT);
     window.get_by_label_contains("Pasted · OpenAI Chat");
     window.get_by_label("Export…").click();
@@ -91,7 +84,7 @@ fn a_pasted_conversation_opens_without_a_file_and_exports_need_a_path() {
 
 #[test]
 fn pasted_text_without_a_conversation_is_reported() {
-    let mut window = window(Vec::new());
+    let mut window = empty();
     paste(&mut window, "just some words");
     window.get_by_label_contains("Pasted: ");
     window.get_by_label("Open a file…");
@@ -101,7 +94,7 @@ fn pasted_text_without_a_conversation_is_reported() {
 
 #[test]
 fn text_pasted_into_a_field_opens_nothing() {
-    let mut window = window(Vec::new());
+    let mut window = empty();
     window
         .get_by_role_and_label(Role::TextInput, "Path")
         .focus();
@@ -114,7 +107,7 @@ fn text_pasted_into_a_field_opens_nothing() {
 
 #[test]
 fn a_file_of_several_pasted_conversations_opens_each() {
-    let mut window = window(Vec::new());
+    let mut window = empty();
     let line = format!("{{\"messages\":{CHAT}}}");
     paste(&mut window, &format!("{line}\n{line}\n"));
     window.get_by_label("1 of 2 ⏷").click();

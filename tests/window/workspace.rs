@@ -1,26 +1,24 @@
 //! The workspace of a session: kept with the file, saved as a file, and undo after another file.
 
+use crate::screen::{self, Window, copy_of, go_to, options, with_lanes};
 use egui::accesskit::Role;
-use egui::{Key, Modifiers, Vec2};
-use egui_kittest::Harness;
+use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable as _;
-use plimsoll::app::background::latest_result::WorkMode;
-use plimsoll::app::{App, LaneOption, Options};
+use plimsoll::app::Options;
 use plimsoll::exec::Workspaces;
-use plimsoll::presets;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use tempfile::TempDir;
 
 const SAMPLE: &str = "many-tool-results.jsonl";
 
 /// A folder with a copy of the sample.
-struct Place(tempfile::TempDir);
+struct Place(TempDir);
 
 impl Place {
     fn new() -> Self {
-        let place = Self(tempfile::tempdir().expect("a temporary folder"));
-        fs::copy(sample(), place.at(SAMPLE)).expect("the sample can be copied");
-        place
+        let (folder, _) = copy_of(SAMPLE);
+        Self(folder)
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -29,16 +27,13 @@ impl Place {
 
     fn options(&self, name: &str) -> Options {
         Options {
-            paths: vec![self.at(name)],
-            no_state: true,
             workspaces: Workspaces::in_folder(self.at("kept")),
-            work: WorkMode::InFrame,
-            ..Options::default()
+            ..options(self.at(name))
         }
     }
 
-    fn open(&self, name: &str) -> Harness<'static, App> {
-        window(self.options(name))
+    fn open(&self, name: &str) -> Window {
+        screen::open(self.options(name))
     }
 
     fn kept(&self) -> Vec<PathBuf> {
@@ -47,23 +42,8 @@ impl Place {
     }
 }
 
-fn sample() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("sample_sessions")
-        .join(SAMPLE)
-}
-
-fn window(options: Options) -> Harness<'static, App> {
-    let harness = Harness::builder()
-        .with_size(Vec2::new(1440.0, 900.0))
-        .allow_missing_glyphs();
-    let mut window = harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options));
-    window.run_steps(6);
-    window
-}
-
 /// Changes a shared setting, adds a lane, pins message 3, and shows the tab Cost.
-fn change(window: &mut Harness<'_, App>) {
+fn change(window: &mut Window) {
     window.get_by_label("Policy of lane 1").click();
     window.run_steps(3);
     window.get_by_label("Add a lane").click();
@@ -71,12 +51,7 @@ fn change(window: &mut Harness<'_, App>) {
     let slider = window.get_by_role_and_label(Role::Slider, "compression_trigger");
     slider.set_value_accesskit(0.30);
     window.run_steps(4);
-    let jump = window.get_by_role_and_label(Role::TextInput, "Go to message");
-    jump.focus();
-    jump.type_text("3");
-    window.run_steps(2);
-    window.key_press(Key::Enter);
-    window.run_steps(4);
+    go_to(window, 3);
     window.get_by_label("timeline").focus();
     window.run_steps(2);
     window.key_press(Key::P);
@@ -88,7 +63,7 @@ fn change(window: &mut Harness<'_, App>) {
 type Shown = (Vec<(String, Option<f64>)>, Vec<usize>);
 
 /// Returns the policies with their triggers, and the pinned messages.
-fn shown(window: &Harness<'_, App>) -> Shown {
+fn shown(window: &Window) -> Shown {
     let runs = window.state().runs().expect("it is replayed");
     let lanes = runs.lanes.iter();
     let lanes = lanes.map(|lane| {
@@ -104,7 +79,7 @@ fn changed() -> Shown {
     (lanes.into_iter().chain([added]).collect(), vec![2])
 }
 
-fn shows_tab_cost(window: &Harness<'_, App>) -> bool {
+fn shows_tab_cost(window: &Window) -> bool {
     // Without the tab Messages there is no jump field.
     window
         .query_by_role_and_label(Role::TextInput, "Go to message")
@@ -158,17 +133,10 @@ fn options_of_the_command_line_replace_the_workspace_and_do_not_change_it() {
     change(&mut first);
     drop(first);
     let before = fs::read(&place.kept()[0]).expect("readable");
-    let policy = presets::by_name("none").or_else(|| presets::by_name("prune"));
-    let policy = policy.expect("a preset");
-    let (name, values) = (policy.name.clone(), policy.defaults());
-    let lane = LaneOption {
-        word: name.clone(),
-        policy,
-    };
-    let options = place.options(SAMPLE).compare(vec![(lane, values)]);
-    let mut given = window(options.expect("one lane"));
+    let options = with_lanes(place.options(SAMPLE), &["none"], &[]);
+    let mut given = screen::open(options);
     let (lanes, pinned) = shown(&given);
-    assert_eq!((lanes.len(), &*lanes[0].0, pinned.len()), (1, &*name, 0));
+    assert_eq!((lanes.len(), &*lanes[0].0, pinned.len()), (1, "none", 0));
     given.get_by_label("Cost").click();
     given.run_steps(4);
     drop(given);
@@ -250,7 +218,7 @@ fn undo_survives_another_file() {
     let mut window = place.open(SAMPLE);
     let untouched = shown(&window);
     change(&mut window);
-    let open = |window: &mut Harness<'_, App>, label: &str| {
+    let open = |window: &mut Window, label: &str| {
         window.get_by_label("Menu").click();
         window.run_steps(3);
         window.get_by_label(label).click();

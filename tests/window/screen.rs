@@ -1,0 +1,233 @@
+//! Opens the window without a display, acts on it and reads its texts.
+
+use crate::program::command;
+use egui::accesskit::Role;
+use egui::{Event, Key, Modifiers, OutputCommand, PointerButton, Pos2, Vec2, vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use plimsoll::app::background::latest_result::WorkMode;
+use plimsoll::app::{App, LaneOption, Options};
+use plimsoll::presets;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tempfile::TempDir;
+
+pub(crate) type Window = Harness<'static, App>;
+
+/// Size of a large window, in points.
+pub(crate) const LARGE: Vec2 = vec2(1440.0, 900.0);
+
+/// Returns the path of a sample session.
+pub(crate) fn sample(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
+    folder.join(name)
+}
+
+/// Copies a sample session to a temporary folder.
+pub(crate) fn copy_of(name: &str) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let copy = folder.path().join(name);
+    fs::copy(sample(name), &copy).expect("the sample can be copied");
+    (folder, copy)
+}
+
+/// Returns the options of a large window that works within its frames and stores nothing.
+pub(crate) fn options(path: PathBuf) -> Options {
+    Options {
+        paths: vec![path],
+        no_state: true,
+        work: WorkMode::InFrame,
+        size: LARGE,
+        ..Options::default()
+    }
+}
+
+/// Replaces the lanes by bundled presets, or policies with these texts. The settings apply to the policies that have them.
+pub(crate) fn with_lanes(options: Options, policies: &[&str], settings: &[(&str, f64)]) -> Options {
+    let lane = |word: &&str| {
+        let bundled = presets::by_name(word);
+        let policy = bundled.unwrap_or_else(|| presets::parse(word).expect("it is a policy"));
+        let mut values = policy.defaults();
+        for (name, value) in settings {
+            if policy.knob(name).is_some() {
+                policy.set(&mut values, name, *value).expect("in range");
+            }
+        }
+        let word = (*word).to_owned();
+        (LaneOption { word, policy }, values)
+    };
+    let lanes = policies.iter().map(lane).collect();
+    options.compare(lanes).expect("the window shows them")
+}
+
+/// Opens a window.
+pub(crate) fn open(options: Options) -> Window {
+    let harness = Harness::builder().with_size(options.size);
+    let harness = harness.allow_missing_glyphs();
+    let mut window = harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options));
+    window.run_steps(4);
+    window
+}
+
+/// Opens a large window without a file.
+pub(crate) fn empty() -> Window {
+    open(Options {
+        paths: Vec::new(),
+        ..options(PathBuf::new())
+    })
+}
+
+/// Opens a window of this size with a file.
+pub(crate) fn sized(path: PathBuf, size: Vec2) -> Window {
+    open(Options {
+        size,
+        ..options(path)
+    })
+}
+
+/// Opens a large window with a file.
+pub(crate) fn large(path: PathBuf) -> Window {
+    open(options(path))
+}
+
+pub(crate) fn click(window: &mut Window, label: &str) {
+    window.get_by_label(label).click();
+    window.run_steps(6);
+}
+
+/// Opens a tab of the drawer.
+pub(crate) fn tab(window: &mut Window, name: &str) {
+    window.get_by_role_and_label(Role::Tab, name).click();
+    window.run_steps(6);
+}
+
+pub(crate) fn press(window: &mut Window, modifiers: Modifiers, key: Key) {
+    window.key_press_modifiers(modifiers, key);
+    window.run_steps(4);
+}
+
+/// Presses or releases a button of the mouse.
+pub(crate) fn button(window: &Window, pos: Pos2, button: PointerButton, pressed: bool) {
+    window.event(Event::PointerButton {
+        pos,
+        button,
+        pressed,
+        modifiers: Modifiers::NONE,
+    });
+}
+
+/// Presses the primary button and moves the pointer, without releasing it.
+pub(crate) fn start_drag(window: &mut Window, from: Pos2, to: Pos2) {
+    window.event(Event::PointerMoved(from));
+    window.run_steps(2);
+    button(window, from, PointerButton::Primary, true);
+    window.run_steps(2);
+    for share in [0.3, 0.6, 1.0] {
+        window.event(Event::PointerMoved(from + share * (to - from)));
+        window.run_steps(2);
+    }
+}
+
+pub(crate) fn drag(window: &mut Window, from: Pos2, to: Pos2) {
+    start_drag(window, from, to);
+    button(window, to, PointerButton::Primary, false);
+    window.run_steps(4);
+}
+
+/// Opens the context menu at a position.
+pub(crate) fn secondary_click(window: &mut Window, pos: Pos2) {
+    window.event(Event::PointerMoved(pos));
+    window.run_steps(2);
+    for pressed in [true, false] {
+        button(window, pos, PointerButton::Secondary, pressed);
+    }
+    window.run_steps(4);
+}
+
+/// Replaces the text of a field.
+pub(crate) fn type_into(window: &mut Window, (role, label): (Role, &str), text: &str) {
+    window.get_by_role_and_label(role, label).focus();
+    window.run_steps(2);
+    window.key_press_modifiers(Modifiers::COMMAND, Key::A);
+    window.run_steps(2);
+    window.get_by_role_and_label(role, label).type_text(text);
+    // A dialog whose height changes is placed a frame later.
+    window.run_steps(4);
+}
+
+/// Selects the message with this number through the jump field.
+pub(crate) fn go_to(window: &mut Window, number: usize) {
+    let field = window.get_by_role_and_label(Role::TextInput, "Go to message");
+    field.focus();
+    field.type_text(&number.to_string());
+    window.run_steps(2);
+    press(window, Modifiers::NONE, Key::Enter);
+}
+
+/// Drops a file on the window.
+pub(crate) fn drop_file(window: &mut Window, path: PathBuf) {
+    #[derive(Debug)]
+    struct Dropped(PathBuf);
+    impl egui::DroppedFile for Dropped {
+        fn path(&self) -> &Path {
+            &self.0
+        }
+
+        fn bytes(&self) -> Result<Vec<u8>, String> {
+            fs::read(&self.0).map_err(|error| error.to_string())
+        }
+    }
+    let file = Arc::new(Dropped(path));
+    window.input_mut().dropped_files.push(file);
+    window.run_steps(6);
+}
+
+/// Clicks a control and returns the text that it copies.
+pub(crate) fn copied(window: &mut Window, label: &str) -> String {
+    window.get_by_label(label).click();
+    for _ in 0..6 {
+        window.step();
+        let commands = &window.output().platform_output.commands;
+        let text = commands.iter().find_map(|command| match command {
+            OutputCommand::CopyText(text) => Some(text.clone()),
+            _ => None,
+        });
+        if let Some(text) = text {
+            window.run_steps(4);
+            return text;
+        }
+    }
+    panic!("{label} copied nothing");
+}
+
+/// Returns the labels and values of all nodes.
+pub(crate) fn texts(window: &Window) -> Vec<String> {
+    let nodes = window.query_all_by(|_| true);
+    let texts = nodes.flat_map(|node| {
+        let node = node.accesskit_node();
+        [node.label(), node.value()]
+    });
+    texts.flatten().collect()
+}
+
+/// Returns the texts that contain this one.
+pub(crate) fn texts_with(window: &Window, part: &str) -> Vec<String> {
+    let mut all = texts(window);
+    all.retain(|text| text.contains(part));
+    all
+}
+
+/// Returns whether a text of the window contains this one.
+pub(crate) fn says(window: &Window, part: &str) -> bool {
+    !texts_with(window, part).is_empty()
+}
+
+/// Runs the command line in a folder and returns its output.
+pub(crate) fn plimsoll(folder: &Path, args: &[&str]) -> String {
+    let output = command(folder, args).arg("--no-state").output();
+    let output = output.expect("the program starts");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{args:?}: {error}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
