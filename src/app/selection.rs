@@ -1,6 +1,6 @@
 //! The selected call, message, lane and event, and the commands that select.
 
-use crate::app::lanes::rows::WrittenPosition;
+use crate::app::lanes::lane_context::WrittenPosition;
 
 /// Lane and position of an event.
 pub type EventId = (Option<usize>, usize);

@@ -2,7 +2,8 @@
 
 use super::diff::Diff;
 use super::message_status::ChangeInputs;
-use crate::app::lanes::rows::{LaneRows, WrittenPosition};
+use crate::app::lanes::lane_context::WrittenPosition;
+use crate::app::lanes::rows::LaneRows;
 use crate::app::open::document::Document;
 use crate::app::runs::replays::Runs;
 use crate::session::{Kind, WrittenKind};

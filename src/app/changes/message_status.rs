@@ -2,7 +2,8 @@
 
 use super::compute::{Changes, Piece};
 use super::diff::Diff;
-use crate::app::lanes::rows::{LaneRows, WrittenPosition};
+use crate::app::lanes::lane_context::WrittenPosition;
+use crate::app::lanes::rows::LaneRows;
 use crate::app::messages::text::{MessageText, Section};
 use crate::app::open::document::Document;
 use crate::app::runs::replays::Runs;

@@ -3,7 +3,7 @@
 use super::compute::{Changes, Original, Replacement};
 use super::message_status::{ChangeInputs, did, only};
 use super::predicted_summary;
-use crate::app::lanes::rows::WrittenPosition;
+use crate::app::lanes::lane_context::WrittenPosition;
 use crate::app::messages::text::MessageText;
 use crate::app::wording;
 use crate::engine::Written;

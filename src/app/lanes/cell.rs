@@ -1,8 +1,8 @@
 //! One row of the lanes: a message under each policy, or content that a policy wrote.
 
 use super::input::LanesInput;
+use super::lane_context::{LaneMessage, Row};
 use super::panel::{ROOM_FOR_WORDS, ROW};
-use super::rows::{LaneMessage, Row};
 use crate::app::theme::palette;
 use crate::app::{widgets, wording};
 use crate::engine::MessageStatus;

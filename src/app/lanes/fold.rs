@@ -1,8 +1,8 @@
 //! Folded rows of the lanes: consecutive messages with the same status on one line.
 
 use super::input::LanesInput;
+use super::lines::Fold;
 use super::panel::ROW;
-use super::rows::Fold;
 use crate::app::theme::palette;
 use crate::app::wording;
 use crate::engine::MessageStatus;

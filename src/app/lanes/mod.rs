@@ -8,6 +8,8 @@ mod fold;
 mod head;
 mod hints;
 pub(super) mod input;
+pub mod lane_context;
+pub mod lines;
 mod own_estimate;
 pub(super) mod panel;
 mod row_text;

@@ -6,7 +6,8 @@
 use super::command::LanesCommand;
 use super::head;
 use super::input::LanesInput;
-use super::rows::{Line, Row, WrittenPosition};
+use super::lane_context::{Row, WrittenPosition};
+use super::lines::Line;
 use crate::app::command::Commands;
 use crate::app::selection::SelectCommand;
 use crate::app::shell::open_session::OpenSession;

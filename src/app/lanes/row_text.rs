@@ -1,7 +1,8 @@
 //! Text of the lanes' rows for assistive tools and hover texts.
 
 use super::input::LanesInput;
-use super::rows::{LaneContext, Line, Row, WrittenPosition};
+use super::lane_context::{LaneContext, Row, WrittenPosition};
+use super::lines::Line;
 use crate::app::widgets::text::weak;
 use crate::app::{theme, wording};
 use egui::{RichText, Ui};

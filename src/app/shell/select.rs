@@ -1,7 +1,7 @@
 //! Executes commands that select calls, messages, lanes and events.
 
 use crate::app::cost::state::CostPage;
-use crate::app::lanes::rows::WrittenPosition;
+use crate::app::lanes::lane_context::WrittenPosition;
 use crate::app::messages::order::chosen;
 use crate::app::selection::{EventId, SelectCommand, Selection, Spot};
 use crate::app::view::Tab;

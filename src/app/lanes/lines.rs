@@ -1,0 +1,182 @@
+//! The displayed lines of the lanes: rows, and folds of small messages with equal status.
+
+use super::lane_context::{LaneContext, Row};
+use crate::units::Tokens;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// Small messages in consecutive rows with equal status in each lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fold {
+    /// Indices of the rows.
+    pub rows: Range<usize>,
+    /// First and last message.
+    pub messages: (u32, u32),
+    /// Total tokens of the messages in each column, the recorded one first.
+    pub tokens: Vec<Tokens>,
+}
+
+/// A displayed line of the lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// A row, by index.
+    Row(usize),
+    /// A fold, by index, and whether its rows follow.
+    Fold(usize, bool),
+}
+
+/// The displayed lines of the lanes: all rows except those in closed folds.
+#[derive(Clone, Debug, Default)]
+pub struct Lines {
+    stretches: Vec<Stretch>,
+    /// Number of lines.
+    pub len: usize,
+}
+
+/// Consecutive lines: first line, first row, and the fold at its start with whether its rows follow.
+type Stretch = (usize, usize, Option<(usize, bool)>);
+
+impl Lines {
+    /// Returns the lines of all rows. Folds that contain a message of `unfolded` are open.
+    pub(super) fn new(folds: &[Fold], n_rows: usize, unfolded: &BTreeSet<u32>) -> Self {
+        let mut lines = Self::default();
+        let mut row = 0;
+        for (idx, fold) in folds.iter().enumerate() {
+            lines.stretches.push((lines.len, row, None));
+            lines.len += fold.rows.start - row;
+            let (first, last) = fold.messages;
+            let is_open = unfolded.range(first..=last).next().is_some();
+            lines
+                .stretches
+                .push((lines.len, fold.rows.start, Some((idx, is_open))));
+            lines.len += 1 + if is_open { fold.rows.len() } else { 0 };
+            row = fold.rows.end;
+        }
+        lines.stretches.push((lines.len, row, None));
+        lines.len += n_rows - row;
+        lines
+    }
+
+    /// Returns the line at an index.
+    pub fn at(&self, line: usize) -> Line {
+        let at = self.stretches.partition_point(|(first, ..)| *first <= line);
+        let (first, row, fold) = self.stretches[at.saturating_sub(1)];
+        match fold {
+            Some((fold, is_open)) if line == first => Line::Fold(fold, is_open),
+            Some(_) => Line::Row(row + line - first - 1),
+            None => Line::Row(row + line - first),
+        }
+    }
+
+    /// Returns the line of a row; the line of its fold if that is closed.
+    pub fn of_row(&self, row: usize) -> usize {
+        let at = self
+            .stretches
+            .partition_point(|(_, first, _)| *first <= row);
+        match self.stretches[at.saturating_sub(1)] {
+            (line, _, Some((_, false))) => line,
+            (line, first, Some((_, true))) => line + 1 + row - first,
+            (line, first, None) => line + row - first,
+        }
+    }
+}
+
+/// Minimum number of rows in a fold.
+const MIN_FOLD: usize = 4;
+/// A message is small below 1/8 of the heaviest message.
+const SMALL: u64 = 8;
+
+/// Returns the folds of rows. `heaviest` has the tokens of the heaviest message.
+pub(super) fn folds(rows: &[Row], lanes: &[&LaneContext], heaviest: Tokens) -> Vec<Fold> {
+    let small = Tokens(heaviest.0 / SMALL);
+    let message = |row: &Row| match row {
+        Row::Message(m) => Some(*m as usize),
+        Row::Written(_) => None,
+    };
+    let is_small = |m: usize| {
+        lanes
+            .iter()
+            .filter_map(|lane| lane.messages.get(m))
+            .all(|s| s.tokens < small)
+    };
+    let status = |lane: &LaneContext, m: usize| lane.messages.get(m).map(|s| s.status);
+    let is_alike = |a: &Row, b: &Row| match (message(a), message(b)) {
+        (Some(a), Some(b)) => {
+            is_small(a)
+                && is_small(b)
+                && lanes.iter().all(|lane| status(lane, a) == status(lane, b))
+        }
+        _ => false,
+    };
+    let mut folds = Vec::new();
+    let mut start = 0;
+    for run in rows.chunk_by(is_alike) {
+        let range = start..start + run.len();
+        start = range.end;
+        let (Some(Row::Message(first)), Some(Row::Message(last))) = (run.first(), run.last())
+        else {
+            continue;
+        };
+        if run.len() >= MIN_FOLD {
+            let sum = |lane: &&LaneContext| {
+                let seen = run
+                    .iter()
+                    .filter_map(|row| lane.messages.get(message(row)?));
+                seen.map(|s| s.tokens).sum()
+            };
+            folds.push(Fold {
+                rows: range,
+                messages: (*first, *last),
+                tokens: lanes.iter().map(sum).collect(),
+            });
+        }
+    }
+    folds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::lanes::lane_context::LaneMessage;
+    use crate::engine::MessageStatus;
+
+    /// Returns the folds of ten messages of one lane; the fifth is heavy.
+    fn ten() -> Vec<Fold> {
+        let seen = |m: u32| LaneMessage {
+            status: if m < 8 {
+                MessageStatus::Kept
+            } else {
+                MessageStatus::Dropped
+            },
+            tokens: Tokens(if m == 4 { 800 } else { 1 }),
+        };
+        let lane = LaneContext {
+            messages: (0..10).map(seen).collect(),
+            ..LaneContext::default()
+        };
+        let rows: Vec<Row> = (0..10).map(Row::Message).collect();
+        folds(&rows, &[&lane], Tokens(800))
+    }
+
+    #[test]
+    fn small_messages_with_equal_status_are_folded() {
+        let folds = ten();
+        let lines = Lines::new(&folds, 10, &BTreeSet::new());
+        let all: Vec<_> = (0..lines.len).map(|line| lines.at(line)).collect();
+        let mut expected = vec![Line::Fold(0, false)];
+        expected.extend((4..10).map(Line::Row));
+        assert_eq!(all, expected);
+        assert_eq!(folds[0].tokens, [Tokens(4)]);
+        assert_eq!((lines.of_row(2), lines.of_row(4)), (0, 1));
+    }
+
+    #[test]
+    fn an_open_fold_shows_its_rows_below_its_line() {
+        let lines = Lines::new(&ten(), 10, &BTreeSet::from([2]));
+        let all: Vec<_> = (0..lines.len).map(|line| lines.at(line)).collect();
+        let mut expected = vec![Line::Fold(0, true)];
+        expected.extend((0..10).map(Line::Row));
+        assert_eq!(all, expected);
+        assert_eq!((lines.of_row(0), lines.of_row(9)), (1, 10));
+    }
+}
