@@ -2,6 +2,7 @@
 //!
 //! Recomputed only if an input changed. A lane keeps its outcome while its policy, settings and case are unchanged.
 
+mod message_requests;
 mod requests;
 mod results;
 

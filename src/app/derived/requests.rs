@@ -1,10 +1,10 @@
-//! Requests each result when one of its inputs changed.
+//! Requests the results about lanes when one of their inputs changed.
 
-use super::{Derived, InsightsKey, OrderKey, RunsKey, SLOW};
+use super::{Derived, InsightsKey, RunsKey};
 use crate::analysis::facts::Facts;
 use crate::analysis::loss::Names;
-use crate::app::changes::compute::Changes;
 use crate::app::config::Config;
+use crate::app::cost;
 use crate::app::cost::compute::Costs;
 use crate::app::cost::difference::Differences;
 use crate::app::cost::state::CallSort;
@@ -15,110 +15,18 @@ use crate::app::events::list::{EventFilter, EventList};
 use crate::app::insights::session::SessionInsights;
 use crate::app::lanes::rows::{LaneRows, LaneState};
 use crate::app::messages::cumulative::CumulativeTokens;
-use crate::app::messages::order::Filter;
-use crate::app::messages::text::MessageText;
 use crate::app::open::document::Document;
 use crate::app::runs::replays::{LaneRun, run_all};
 use crate::app::selection::Selection;
 use crate::app::settings_panel::policies::Policies;
 use crate::app::tune::sweep::Sweep;
 use crate::app::view::{Tab, View};
-use crate::app::{cost, messages};
 use crate::engine::{recorded, simulate};
 use crate::tokens::{self, Counter, Progress, TokenLedger};
 use rayon::prelude::*;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// Maximum number of matches that are counted.
-const MAX_HITS: usize = 10_000;
 
 impl Derived {
-    pub(super) fn update_order(
-        &mut self,
-        ctx: &egui::Context,
-        document: &Arc<Document>,
-        config: &Config,
-        (selection, view): (&Selection, &View),
-    ) {
-        let calls = selection.calls;
-        let key = OrderKey {
-            calls,
-            document: document.id,
-            weights: self.ledgers.generation(),
-            cumulative: if view.messages.sort.needs_cumulative() {
-                self.cumulative.generation()
-            } else {
-                0
-            },
-            filter: view.messages.filter.clone(),
-            sort: view.messages.sort,
-            manual_edits: view
-                .messages
-                .filter
-                .is_marked
-                .then(|| Arc::clone(&config.manual_edits)),
-        };
-        let cumulative = self.cumulative.get().map(Arc::clone);
-        let (document, ledger) = (Arc::clone(document), self.weights(document));
-        let (filter, sort) = (view.messages.filter.clone(), view.messages.sort);
-        let manual_edits = Arc::clone(&config.manual_edits);
-        self.order.want(ctx, self.at, &key, move |_| {
-            messages::order::order(
-                &document,
-                &ledger,
-                cumulative.as_deref(),
-                (&filter, &manual_edits, calls),
-                sort,
-            )
-        });
-    }
-
-    /// Finds the matches of the query in the listed messages.
-    pub(super) fn update_hits(
-        &mut self,
-        ctx: &egui::Context,
-        document: &Arc<Document>,
-        filter: &Filter,
-    ) {
-        let Some(order) = self.order.get() else {
-            return;
-        };
-        let key = (self.order.generation(), filter.query.clone());
-        let (document, order) = (Arc::clone(document), Arc::clone(order));
-        let query = filter.query.clone();
-        self.hits.want(ctx, self.at, &key, move |_| {
-            query.hits(document.session(), &order, MAX_HITS)
-        });
-    }
-
-    pub(super) fn update_text(
-        &mut self,
-        ctx: &egui::Context,
-        document: &Arc<Document>,
-        selection: &Selection,
-        view: &View,
-    ) {
-        let Some(key) = self.text_key(document, selection, view) else {
-            return;
-        };
-        let (message, is_record) = (key.2, key.3);
-        let (document, ledger) = (Arc::clone(document), self.weights(document));
-        self.text.want(ctx, self.at, &key, move |_| {
-            if is_record {
-                MessageText::records(&document, message)
-            } else {
-                MessageText::parts(&document, &ledger, message)
-            }
-        });
-    }
-
-    /// Returns the weights in use.
-    fn weights(&self, document: &Document) -> Arc<TokenLedger> {
-        let runs = self.runs.get();
-        Arc::clone(runs.map_or(&document.loaded.case.ledger, |runs| &runs.case.ledger))
-    }
-
     /// Replays the setting under the pointer.
     pub fn update_tried_setting(
         &mut self,
@@ -140,27 +48,6 @@ impl Derived {
         let policy = sweep.subjects[point.subject].policy.clone();
         self.tried_setting.want(ctx, self.at, &key, move |_| {
             simulate(&case, &policy, &knobs, None).samples
-        });
-    }
-
-    pub(super) fn update_changes(
-        &mut self,
-        ctx: &egui::Context,
-        document: &Arc<Document>,
-        selection: &Selection,
-        view: &View,
-    ) {
-        let key = self.changes_key(selection, view);
-        let (Some(key), Some(runs), Some(rows)) = (key, self.runs.get(), self.rows.get()) else {
-            return;
-        };
-        let (_, _, lane, target) = key;
-        let is_slow = Changes::is_slow(document, target);
-        self.changes
-            .expect(if is_slow { SLOW } else { Duration::ZERO });
-        let (document, runs, rows) = (Arc::clone(document), Arc::clone(runs), Arc::clone(rows));
-        self.changes.want(ctx, self.at, &key, move |_| {
-            Changes::new(&document, &runs, &rows, lane, target)
         });
     }
 

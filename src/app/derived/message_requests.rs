@@ -1,0 +1,125 @@
+//! Requests the results about messages when one of their inputs changed: the order of the table, matches, text and changes.
+
+use super::{Derived, OrderKey, SLOW};
+use crate::app::changes::compute::Changes;
+use crate::app::config::Config;
+use crate::app::messages;
+use crate::app::messages::order::Filter;
+use crate::app::messages::text::MessageText;
+use crate::app::open::document::Document;
+use crate::app::selection::Selection;
+use crate::app::view::View;
+use crate::tokens::TokenLedger;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Maximum number of matches that are counted.
+const MAX_HITS: usize = 10_000;
+
+impl Derived {
+    pub(super) fn update_order(
+        &mut self,
+        ctx: &egui::Context,
+        document: &Arc<Document>,
+        config: &Config,
+        (selection, view): (&Selection, &View),
+    ) {
+        let calls = selection.calls;
+        let key = OrderKey {
+            calls,
+            document: document.id,
+            weights: self.ledgers.generation(),
+            cumulative: if view.messages.sort.needs_cumulative() {
+                self.cumulative.generation()
+            } else {
+                0
+            },
+            filter: view.messages.filter.clone(),
+            sort: view.messages.sort,
+            manual_edits: view
+                .messages
+                .filter
+                .is_marked
+                .then(|| Arc::clone(&config.manual_edits)),
+        };
+        let cumulative = self.cumulative.get().map(Arc::clone);
+        let (document, ledger) = (Arc::clone(document), self.weights(document));
+        let (filter, sort) = (view.messages.filter.clone(), view.messages.sort);
+        let manual_edits = Arc::clone(&config.manual_edits);
+        self.order.want(ctx, self.at, &key, move |_| {
+            messages::order::order(
+                &document,
+                &ledger,
+                cumulative.as_deref(),
+                (&filter, &manual_edits, calls),
+                sort,
+            )
+        });
+    }
+
+    /// Finds the matches of the query in the listed messages.
+    pub(super) fn update_hits(
+        &mut self,
+        ctx: &egui::Context,
+        document: &Arc<Document>,
+        filter: &Filter,
+    ) {
+        let Some(order) = self.order.get() else {
+            return;
+        };
+        let key = (self.order.generation(), filter.query.clone());
+        let (document, order) = (Arc::clone(document), Arc::clone(order));
+        let query = filter.query.clone();
+        self.hits.want(ctx, self.at, &key, move |_| {
+            query.hits(document.session(), &order, MAX_HITS)
+        });
+    }
+
+    pub(super) fn update_text(
+        &mut self,
+        ctx: &egui::Context,
+        document: &Arc<Document>,
+        selection: &Selection,
+        view: &View,
+    ) {
+        let Some(key) = self.text_key(document, selection, view) else {
+            return;
+        };
+        let (message, is_record) = (key.2, key.3);
+        let (document, ledger) = (Arc::clone(document), self.weights(document));
+        self.text.want(ctx, self.at, &key, move |_| {
+            if is_record {
+                MessageText::records(&document, message)
+            } else {
+                MessageText::parts(&document, &ledger, message)
+            }
+        });
+    }
+
+    pub(super) fn update_changes(
+        &mut self,
+        ctx: &egui::Context,
+        document: &Arc<Document>,
+        selection: &Selection,
+        view: &View,
+    ) {
+        let key = self.changes_key(selection, view);
+        let (Some(key), Some(runs), Some(rows)) = (key, self.runs.get(), self.rows.get()) else {
+            return;
+        };
+        let (_, _, lane, target) = key;
+        let is_slow = Changes::is_slow(document, target);
+        self.changes
+            .expect(if is_slow { SLOW } else { Duration::ZERO });
+        let (document, runs, rows) = (Arc::clone(document), Arc::clone(runs), Arc::clone(rows));
+        self.changes.want(ctx, self.at, &key, move |_| {
+            Changes::new(&document, &runs, &rows, lane, target)
+        });
+    }
+
+    /// Returns the weights in use.
+    fn weights(&self, document: &Document) -> Arc<TokenLedger> {
+        let runs = self.runs.get();
+        Arc::clone(runs.map_or(&document.loaded.case.ledger, |runs| &runs.case.ledger))
+    }
+}
