@@ -2,13 +2,14 @@
 //!
 //! It describes the recorded run, with reported tokens if the file has them.
 
+mod culprit;
+
 use super::trigger::FirstCompaction;
 use super::{MessageName, Trigger};
 use crate::engine::{Case, Outcome, Peak, Sample};
-use crate::session::{Kind, Role};
 use crate::tokens::Basis;
 use crate::units::Tokens;
-use std::ops::Range;
+use culprit::{Culprit, culprit, heaviest_message};
 
 /// A few sentences about the recorded run: its peak, the limits it crossed, and the messages that caused it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -332,67 +333,6 @@ impl Sentence<'_> {
     }
 }
 
-/// Cause of a crossing.
-enum Culprit {
-    /// The largest new message.
-    Message(usize),
-    /// System prompt and tools.
-    Base(Tokens),
-    /// The given number of messages at once, none of them large.
-    Beginning(usize),
-}
-
-/// Minimum share of a first call's tokens that makes a message, or system prompt and tools, the cause.
-const LARGE_SHARE: f64 = 0.25;
-
-fn culprit(case: &Case, samples: &[Sample], sample: &Sample) -> Option<Culprit> {
-    let call = sample.call;
-    if call >= case.session.calls.len() {
-        return None;
-    }
-    let before = call.checked_sub(1).and_then(|call| samples.get(call));
-    let base = base(sample);
-    let base_grown = base - before.map_or(Tokens::ZERO, self::base);
-    let new = case.session.new_messages(call);
-    let heaviest = heaviest_message(case, new.clone());
-    let weight = heaviest.map_or(Tokens::ZERO, |message| case.ledger.message(message));
-    // The first call may start with a long history; a small part of it is not the cause.
-    let grown = sample.tokens - before.map_or(Tokens::ZERO, |before| before.tokens);
-    if base_grown > weight && base_grown.share_of(grown).0 >= LARGE_SHARE {
-        return Some(Culprit::Base(base));
-    }
-    let message = heaviest?;
-    if call == 0 && weight.share_of(sample.tokens).0 < LARGE_SHARE {
-        let spoken = new.filter(|m| is_spoken(case, *m)).count();
-        return Some(Culprit::Beginning(spoken));
-    }
-    Some(Culprit::Message(message))
-}
-
-/// Returns the tokens of system prompt and tools, recorded or not.
-fn base(sample: &Sample) -> Tokens {
-    [Kind::System, Kind::Tools]
-        .map(|kind| Tokens::from(sample.by_kind[kind.index()]))
-        .into_iter()
-        .sum()
-}
-
-fn is_spoken(case: &Case, message: usize) -> bool {
-    let message = &case.session.messages[message];
-    message.in_history && message.role != Role::System
-}
-
-/// Returns the largest message of user, model or tools; the first of equal ones.
-fn heaviest_message(case: &Case, messages: Range<usize>) -> Option<usize> {
-    messages.filter(|m| is_spoken(case, *m)).reduce(|a, b| {
-        if case.ledger.message(b) > case.ledger.message(a) {
-            b
-        } else {
-            a
-        }
-    })
-}
-
 /// Formats whole percent: `92 %`, `<1 %`.
 fn percent(tokens: Tokens, window: Tokens) -> String {
     let value = tokens.share_of(window).0 * 100.0;
@@ -403,5 +343,7 @@ fn percent(tokens: Tokens, window: Tokens) -> String {
     }
 }
 
+#[cfg(test)]
+mod lane_trigger_tests;
 #[cfg(test)]
 mod tests;

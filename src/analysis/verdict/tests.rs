@@ -1,14 +1,15 @@
 //! Verdicts about small sessions.
 
+use super::culprit::LARGE_SHARE;
 use super::*;
-use crate::analysis::{PlayedLane, largest_parts, tokens_by_tool};
-use crate::engine::{ActionKind, Budget, Cause, Did, Event, OwnMeasure, WindowPlan, WindowSource};
+use crate::analysis::{largest_parts, tokens_by_tool};
+use crate::engine::{Budget, WindowPlan, WindowSource};
 use crate::session::{Body, CallDraft, Draft, Kind, Part, Role, SessionBuilder, Source, Usage};
 use crate::tokens::{Progress, TokenLedger};
 use crate::units::Share;
 use std::sync::Arc;
 
-const RESERVE: Tokens = Tokens(200);
+pub(super) const RESERVE: Tokens = Tokens(200);
 const WINDOW: Tokens = Tokens(1_000);
 
 fn part(body: Body) -> Part {
@@ -60,7 +61,7 @@ fn model_call(builder: &mut SessionBuilder, input: u64) {
 }
 
 /// A session in which the model reads a large file.
-fn reading_session(second_call: u64) -> Case {
+pub(super) fn reading_session(second_call: u64) -> Case {
     let mut builder = builder();
     builder.message(Draft::new(Role::User, text("What does main do?")));
     model_call(&mut builder, 100);
@@ -87,7 +88,7 @@ fn case(builder: SessionBuilder) -> Case {
 }
 
 /// Returns the recorded run with reported tokens.
-fn recorded(case: &Case) -> Outcome {
+pub(super) fn recorded(case: &Case) -> Outcome {
     let budget = Budget {
         window: WINDOW,
         output_reserve: RESERVE,
@@ -296,95 +297,6 @@ fn a_context_that_is_largest_at_the_end_peaks_there() {
         text.starts_with("Peaked at ") && text.contains(&peak),
         "{text}"
     );
-}
-
-/// Truncate's trigger of 75 % of usable, in a run with this outcome.
-fn of_truncate(case: &Case, outcome: &Outcome) -> Trigger {
-    let policy = crate::presets::by_name("truncate").expect("bundled");
-    let mut knobs = policy.defaults();
-    policy
-        .set(&mut knobs, "output_reserve", RESERVE.as_f64())
-        .expect("in range");
-    let lane = PlayedLane {
-        name: "truncate",
-        policy: &policy,
-        knobs: &knobs,
-        outcome,
-    };
-    Trigger::of_lane(case, RESERVE, lane).expect("it has one")
-}
-
-#[test]
-fn a_lanes_trigger_is_crossed_at_the_call_that_its_own_count_reaches() {
-    let case = reading_session(640);
-    let really = recorded(&case);
-    let said = |lane: &Outcome| {
-        let trigger = of_truncate(&case, lane);
-        verdict(&case, &really, RESERVE, &trigger).text()
-    };
-    let mut lane = really.clone();
-    lane.samples[1].metered = Tokens(600);
-    let text = said(&lane);
-    assert!(
-        text.contains("Crossed the trigger of truncate (600) at call 2:"),
-        "{text}"
-    );
-    // By its own count it never gets there, or it acts earlier.
-    lane.samples[1].metered = Tokens(590);
-    let text = said(&lane);
-    assert!(
-        text.ends_with("Never reached the trigger of truncate (600)."),
-        "{text}"
-    );
-    // It compacts for another reason.
-    lane.events.push(event_at(0));
-    let text = said(&lane);
-    assert!(
-        text.ends_with("truncate compacts from call 1 on, below its trigger of 600 tokens."),
-        "{text}"
-    );
-    lane.events[0].measured.metered = Tokens(600);
-    let text = said(&lane);
-    assert!(
-        text.contains("Crossed the trigger of truncate (600) at call 1"),
-        "{text}"
-    );
-}
-
-#[test]
-fn without_lanes_the_trigger_is_that_of_the_default_lane() {
-    let case = reading_session(640);
-    let policy = crate::presets::by_name("truncate").expect("bundled");
-    let mut knobs = policy.defaults();
-    policy
-        .set(&mut knobs, "output_reserve", RESERVE.as_f64())
-        .expect("in range");
-    let outcome = crate::engine::simulate(&case, &policy, &knobs, None);
-    assert_eq!(
-        Trigger::of_lanes(&case, RESERVE, None),
-        of_truncate(&case, &outcome)
-    );
-}
-
-fn event_at(call: usize) -> Event {
-    Event {
-        call,
-        stage: String::new(),
-        action: ActionKind::Drop,
-        cause: Cause::default(),
-        before: Tokens::ZERO,
-        after: Tokens::ZERO,
-        messages: Vec::new(),
-        request: None,
-        did: Did::Removed,
-        measured: OwnMeasure::default(),
-        orphans: 0,
-        forgotten: 0,
-        left: 0,
-        log: Vec::new(),
-        files: Vec::new(),
-        error: None,
-    }
 }
 
 #[test]
