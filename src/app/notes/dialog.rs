@@ -4,11 +4,13 @@ use super::note::{NoteCommand, NoteDraft};
 use crate::app::command::Commands;
 use crate::app::config::Config;
 use crate::app::theme::{palette, space};
-use crate::app::widgets::dialog::{dialog, dialog_title};
+use crate::app::widgets::dialog::{
+    DialogEnd, DialogField, dialog, dialog_buttons, dialog_end, dialog_title,
+};
 use crate::app::widgets::text::{small, weak};
-use crate::app::{widgets, wording};
+use crate::app::wording;
 use crate::safe_text;
-use egui::{Id, Key, Label, Margin, TextEdit, Ui};
+use egui::{Label, Ui};
 
 /// Width of the dialog's content, in points.
 const WIDTH: f32 = 480.0;
@@ -23,7 +25,14 @@ pub fn show(ui: &Ui, note: &NoteDraft, config: &Config, commands: &mut Commands)
         let text = "Listed in a report. A redacted report contains only the number of notes.";
         ui.label(weak(ui, text));
         ui.add_space(space::M);
-        let is_entered = field(ui, note, commands);
+        let field = DialogField {
+            label: "Note",
+            text: &note.text,
+            hint: "",
+            is_suggestion: false,
+        };
+        let input = field.show(ui);
+        commands.extend(input.changed.map(NoteCommand::Edit));
         ui.add_space(space::M);
         let is_empty = note.text.trim().is_empty();
         let verb = if is_empty && has_note {
@@ -31,39 +40,12 @@ pub fn show(ui: &Ui, note: &NoteDraft, config: &Config, commands: &mut Commands)
         } else {
             "Save"
         };
-        ui.horizontal(|ui| {
-            let is_possible = has_note || !is_empty;
-            let save = ui.add_enabled_ui(is_possible, |ui| widgets::primary_button(ui, verb));
-            if save.inner.clicked() || is_entered && is_possible {
-                commands.push(NoteCommand::Save);
-            }
-            if widgets::secondary_button(ui, "Cancel", "Esc").clicked() {
-                commands.push(NoteCommand::Close);
-            }
-        });
+        dialog_buttons(ui, verb, has_note || !is_empty, input.is_entered)
     });
-    if modal.should_close() {
-        commands.push(NoteCommand::Close);
-    }
-}
-
-/// Shows the field. Returns whether Enter was pressed.
-fn field(ui: &mut Ui, note: &NoteDraft, commands: &mut Commands) -> bool {
-    let label = ui.label("Note");
-    let is_new = ui.memory(|m| m.focused().is_none()) && !ui.input(|i| i.key_pressed(Key::Enter));
-    let mut text = note.text.clone();
-    let edit = TextEdit::singleline(&mut text)
-        .id(Id::unique("note on a message"))
-        .desired_width(f32::INFINITY)
-        .margin(Margin::symmetric(12, 5));
-    let response = ui.add(edit).labelled_by(label.id);
-    if is_new {
-        response.request_focus();
-    }
-    if response.changed() {
-        commands.push(NoteCommand::Edit(text));
-    }
-    response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter))
+    commands.extend(dialog_end(&modal).map(|end| match end {
+        DialogEnd::Confirmed => NoteCommand::Save,
+        DialogEnd::Cancelled => NoteCommand::Close,
+    }));
 }
 
 /// Shows the menu item that writes or changes the note of a message.

@@ -1,7 +1,9 @@
-//! Frame and title of modal dialogs.
+//! Frame, title, text field and buttons of modal dialogs.
 
+use super::{primary_button, secondary_button};
 use crate::app::theme::{space, strong};
-use egui::{Frame, Id, Margin, Modal, RichText, Ui};
+use egui::text::{CCursor, CCursorRange};
+use egui::{Frame, Id, Key, Margin, Modal, ModalResponse, RichText, TextEdit, Ui};
 
 /// Returns a dialog with margins.
 pub(in crate::app) fn dialog(ui: &Ui, name: &str) -> Modal {
@@ -12,4 +14,89 @@ pub(in crate::app) fn dialog(ui: &Ui, name: &str) -> Modal {
 pub(in crate::app) fn dialog_title(ui: &mut Ui, title: &str) {
     ui.label(RichText::new(title).text_style(strong()).size(15.0));
     ui.add_space(space::S);
+}
+
+/// The text field of a dialog, which has the focus when the dialog opens.
+pub(in crate::app) struct DialogField<'a> {
+    /// Its label.
+    pub(in crate::app) label: &'a str,
+    /// Its text.
+    pub(in crate::app) text: &'a str,
+    /// The text of an empty field.
+    pub(in crate::app) hint: &'a str,
+    /// Whether the text is a suggestion that typing replaces.
+    pub(in crate::app) is_suggestion: bool,
+}
+
+/// Input of a text field in a frame.
+pub(in crate::app) struct DialogInput {
+    /// The text, if it has changed.
+    pub(in crate::app) changed: Option<String>,
+    /// Whether Enter was pressed.
+    pub(in crate::app) is_entered: bool,
+}
+
+impl DialogField<'_> {
+    /// Shows the field.
+    pub(in crate::app) fn show(self, ui: &mut Ui) -> DialogInput {
+        let label = ui.label(self.label);
+        let id = Id::unique(format!("dialog field {}", self.label));
+        let is_enter = ui.input(|i| i.key_pressed(Key::Enter));
+        let is_new = ui.memory(|m| m.focused().is_none()) && !is_enter;
+        let mut text = self.text.to_owned();
+        let edit = TextEdit::singleline(&mut text)
+            .id(id)
+            .hint_text(self.hint)
+            .desired_width(f32::INFINITY)
+            .margin(Margin::symmetric(12, 5));
+        let mut output = edit.show(ui);
+        let response = output.response.response.clone().labelled_by(label.id);
+        if is_new {
+            response.request_focus();
+        }
+        if is_new && self.is_suggestion {
+            let all = CCursorRange::two(CCursor::default(), CCursor::new(text.chars().count()));
+            output.state.cursor.set_char_range(Some(all));
+            output.state.store(ui.ctx(), id);
+        }
+        DialogInput {
+            changed: response.changed().then_some(text),
+            is_entered: response.lost_focus() && is_enter,
+        }
+    }
+}
+
+/// The end of a dialog.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::app) enum DialogEnd {
+    /// The dialog's action is executed.
+    Confirmed,
+    /// The dialog is closed.
+    Cancelled,
+}
+
+/// Shows the button of the dialog's action, which Enter presses too, and the one that cancels it.
+pub(in crate::app) fn dialog_buttons(
+    ui: &mut Ui,
+    verb: &str,
+    is_possible: bool,
+    is_entered: bool,
+) -> Option<DialogEnd> {
+    let buttons = ui.horizontal(|ui| {
+        let action = ui.add_enabled_ui(is_possible, |ui| primary_button(ui, verb));
+        let is_cancelled = secondary_button(ui, "Cancel", "Esc").clicked();
+        (action.inner.clicked(), is_cancelled)
+    });
+    let (is_clicked, is_cancelled) = buttons.inner;
+    if is_possible && (is_clicked || is_entered) {
+        Some(DialogEnd::Confirmed)
+    } else {
+        is_cancelled.then_some(DialogEnd::Cancelled)
+    }
+}
+
+/// Returns how a dialog ends in this frame: by its buttons, Esc or a click beside it.
+pub(in crate::app) fn dialog_end(modal: &ModalResponse<Option<DialogEnd>>) -> Option<DialogEnd> {
+    let is_closed = modal.should_close().then_some(DialogEnd::Cancelled);
+    modal.inner.or(is_closed)
 }
