@@ -363,11 +363,11 @@ fn requests_need_consent_and_summaries_can_be_edited() {
     let asked = heard.try_recv().expect("one request");
     assert!(asked.contains("You compact the conversation") && !asked.contains("null"));
     assert!(heard.try_recv().is_err(), "and no more");
-    type_into(
-        &mut window,
-        (Role::MultilineTextInput, "Summary 1"),
-        "Read this first. ",
-    );
+    // Typed in front of the model's text.
+    let field = window.get_by_role_and_label(Role::MultilineTextInput, "Summary 1");
+    field.focus();
+    field.type_text("Read this first. ");
+    window.run_steps(4);
     window.get_by_label("Write the export").click();
     window.run_steps(20);
     window.get_by_label("Written to");
