@@ -27,11 +27,15 @@ pub(super) struct Args {
 type Generate = fn() -> Schema;
 
 /// The commands with a schema, each with the function that generates it.
-const SCHEMAS: [(&str, Generate); 24] = [
+const SCHEMAS: [(&str, Generate); 25] = [
     ("inspect", schema::<inspect::Inspection<'static>>),
     ("find", schema::<find::FindResult<'static>>),
     ("replay", schema::<replay::Replay<'static>>),
     ("diagnose", schema::<diagnose::DiagnosisOutput<'static>>),
+    (
+        "diagnose calls",
+        schema::<diagnose::CallRangeOutput<'static>>,
+    ),
     ("evaluate", schema::<evaluate::Evaluation<'static>>),
     ("evaluate model", schema::<crate::exec::evaluate::Report>),
     ("sweep", schema::<sweep::Sweep<'static>>),

@@ -28,6 +28,7 @@ mod palette;
 mod pixels;
 mod ranges;
 mod restore;
+mod search;
 mod sessions;
 mod systems;
 mod tracks;

@@ -171,10 +171,7 @@ mod tests {
             line("word", &format!("{text} word"), 60),
             "0123456789 [word] 0123456789 [word]"
         );
-        assert_eq!(
-            line("6789", "0123456789 word 012345", 12),
-            "012345[6789] w…"
-        );
+        assert_eq!(line("6789", "0123456789 wo", 12), "…12345[6789] wo");
         assert_eq!(line("role:user", text, 12), "0123456789 w…");
     }
 

@@ -43,7 +43,7 @@ pub(super) fn show(ui: &mut Ui, sessions: &Sessions, commands: &mut Commands) {
             ui.label(weak(ui, counted(search)));
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if sessions.is_remembered() {
+            if search.index.path().is_some() {
                 index_menu(ui, search, commands);
             }
         });

@@ -316,3 +316,6 @@ fn make_private(path: &Path) -> io::Result<()> {
     let _ = path;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

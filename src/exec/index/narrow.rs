@@ -2,6 +2,7 @@
 //! decides.
 
 use crate::analysis::query::Query;
+use std::borrow::Cow;
 
 /// Letters of a sequence.
 const LETTERS: usize = 3;
@@ -13,7 +14,7 @@ pub(super) fn expression(query: &Query) -> Option<String> {
     let mut sequences: Vec<String> = Vec::new();
     for needle in query.needles() {
         for piece in needle.as_str().split(is_uncertain) {
-            let letters: Vec<char> = piece.chars().collect();
+            let letters: Vec<char> = folded(piece).chars().collect();
             sequences.extend(letters.windows(LETTERS).map(|three| three.iter().collect()));
         }
     }
@@ -25,7 +26,36 @@ pub(super) fn expression(query: &Query) -> Option<String> {
     (!all.is_empty()).then(|| all.join(" AND "))
 }
 
-/// Returns whether the full-text index may fold the case of a letter in another way than queries do, or end a text at it.
+/// Returns a text with its letters folded, as the index stores it. The full-text index folds the case of most letters; this
+/// adds the others, and NUL, which would end a text.
+pub(super) fn folded(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|byte| byte.is_ascii() && byte != 0) {
+        return Cow::Borrowed(text);
+    }
+    text.chars().map(fold).collect::<String>().into()
+}
+
+fn fold(letter: char) -> char {
+    match letter {
+        '\0' => ' ',
+        _ if letter.is_ascii() => letter,
+        _ => {
+            let upper = only(letter.to_uppercase()).unwrap_or(letter);
+            only(upper.to_lowercase()).unwrap_or(upper)
+        }
+    }
+}
+
+fn only(mut letters: impl Iterator<Item = char>) -> Option<char> {
+    let first = letters.next();
+    first.filter(|_| letters.next().is_none())
+}
+
+/// Returns whether two letters are the same for queries, but not for the index: Greek letters with two accents, and the
+/// ligatures of s and t.
 fn is_uncertain(letter: char) -> bool {
-    letter == '\0'
+    matches!(
+        letter,
+        '\u{390}' | '\u{3b0}' | '\u{1fd3}' | '\u{1fe3}' | '\u{fb05}' | '\u{fb06}'
+    )
 }

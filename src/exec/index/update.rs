@@ -1,6 +1,7 @@
 //! Brings the index up to date: reads new and changed files, and removes those that no longer exist.
 
 use super::database::{NewContent, NewSession};
+use super::narrow::folded;
 use super::stored::{self, StoredSession};
 use super::{Index, IndexError};
 use crate::analysis::query::Subject;
@@ -251,7 +252,7 @@ fn new_session(
             Some(rest) => *left = rest,
             None => return Ok(None),
         }
-        messages.push((stored::encode(&subject), text.replace('\0', " ")));
+        messages.push((stored::encode(&subject), folded(&text).into_owned()));
     }
     Ok(Some(NewSession {
         head: StoredSession::new(sessions, number, &case.session),
