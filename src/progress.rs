@@ -69,6 +69,15 @@ impl Progress {
         self.cancelled.load(Ordering::Relaxed)
     }
 
+    /// Returns a progress of its own that is cancelled with this one.
+    #[must_use]
+    pub fn with_same_cancellation(&self) -> Self {
+        Self {
+            cancelled: Arc::clone(&self.cancelled),
+            ..Self::default()
+        }
+    }
+
     /// Returns the flag behind [`Progress::is_cancelled`], for callbacks that cannot borrow this.
     pub fn cancel_flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.cancelled)

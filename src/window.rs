@@ -63,6 +63,7 @@ fn options(args: WindowArgs) -> Result<Options, String> {
         errors: args.errors,
         marks,
         workspaces: args.workspaces,
+        index: args.index,
         own_presets: args.own_presets,
         ..Options::default()
     };

@@ -1,6 +1,7 @@
 //! Analyses of sessions and runs: pure functions over sessions, ledgers and outcomes.
 
 mod breakdown;
+mod call_range;
 pub mod canary;
 pub mod cost;
 mod difference;
@@ -23,6 +24,7 @@ pub mod validity;
 mod verdict;
 
 pub use breakdown::{LargestPart, largest_parts, tokens_by_tool};
+pub use call_range::CallRange;
 pub use difference::{Change, ChangedMessage, ContextDifference, MessageRef};
 pub use finding::{Finding, FindingKind, findings, flaws};
 pub use last_use::LastUses;

@@ -36,7 +36,7 @@ impl App {
         self.receive_dropped_file(ctx);
         self.receive_paste(ctx);
         if let Some(sessions) = &mut self.sessions {
-            sessions.poll();
+            sessions.poll(ctx, self.work);
         }
         self.receive_dialog(ctx);
         self.receive_session(ctx);

@@ -77,7 +77,7 @@ use crate::app::tune::sweep::Sweep;
 use crate::app::view::View;
 use crate::app::workspace::saver::Saver;
 use crate::app::workspace::visits::Visits;
-use crate::exec::OwnPresets;
+use crate::exec::{IndexFolder, OwnPresets};
 use crate::units::Tokens;
 use std::sync::Arc;
 
@@ -121,6 +121,8 @@ pub struct App {
     fit: shell::fit::Fit,
     memory: Memory,
     saver: Saver,
+    /// The folder of the search index.
+    index: IndexFolder,
     /// Lanes, settings or marks were given at startup: workspaces are neither read nor kept.
     has_given_lanes: bool,
     visits: Visits,
@@ -202,6 +204,7 @@ impl App {
             fit: shell::fit::Fit::default(),
             memory,
             saver: Saver::new(options.kept_workspaces()),
+            index: options.index.clone(),
             has_given_lanes: options.has_lanes(),
             visits: Visits::default(),
             requested_marks: options.marks.clone(),

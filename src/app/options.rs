@@ -5,7 +5,7 @@ use crate::app::config::MAX_LANES;
 use crate::app::manual_edits::marks::RequestedMarks;
 use crate::app::settings_panel::knobs::{self, KnobKey, KnobSettings};
 use crate::engine::{KnobValues, Policy, ProviderError};
-use crate::exec::{OwnPresets, Workspaces};
+use crate::exec::{IndexFolder, OwnPresets, Workspaces};
 use crate::units::Tokens;
 use egui::{ThemePreference, Vec2, vec2};
 use std::path::PathBuf;
@@ -45,6 +45,8 @@ pub struct Options {
     pub own_presets: OwnPresets,
     /// Folder of kept workspaces.
     pub workspaces: Workspaces,
+    /// Folder of the search index.
+    pub index: IndexFolder,
     /// The place to run loading and replay.
     pub work: WorkMode,
 }
@@ -165,6 +167,7 @@ impl Default for Options {
             marks: None,
             own_presets: OwnPresets::default(),
             workspaces: Workspaces::default(),
+            index: IndexFolder::default(),
             work: WorkMode::AsNeeded,
         }
     }

@@ -1,33 +1,13 @@
 //! The selected call, message, lane and event, and the commands that select.
 
+pub use crate::analysis::CallRange;
+
 use crate::app::lanes::lane_context::WrittenPosition;
 
 /// Lane and position of an event.
 pub type EventId = (Option<usize>, usize);
 
-/// Consecutive calls, both ends included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct CallRange {
-    /// Index of the first call.
-    pub first: usize,
-    /// Index of the last call.
-    pub last: usize,
-}
-
 impl CallRange {
-    /// Returns the range with these ends, in either order.
-    pub fn between(a: usize, b: usize) -> Self {
-        Self {
-            first: a.min(b),
-            last: a.max(b),
-        }
-    }
-
-    /// Returns whether a call is in the range.
-    pub fn contains(self, call: usize) -> bool {
-        (self.first..=self.last).contains(&call)
-    }
-
     /// Returns the range after one of its ends moved to the neighbor of that end, and the moved end. `current` is the
     /// end that moves, if it is one. Starts at `current` without a range.
     pub fn extended(range: Option<Self>, current: usize, by: isize, last: usize) -> (Self, usize) {

@@ -14,6 +14,8 @@ mod curve;
 mod diagnose;
 mod evaluate;
 mod figures;
+mod find;
+mod found;
 mod gate;
 mod help;
 mod inspect;
@@ -77,6 +79,7 @@ macro_rules! commands {
 // In the order of the help text.
 commands! {
     Inspect: inspect,
+    Find: find,
     Replay: replay,
     Diagnose: diagnose,
     Evaluate: evaluate,

@@ -7,12 +7,16 @@ pub(super) use crate::figure::{counted, grouped, percent, tokens};
 pub(super) use crate::safe_text::clean;
 
 use super::wrap::wrapped;
+use crate::progress::Progress;
 use crate::safe_text::{head, is_obeyed};
 use anyhow::Context as _;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::env;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 use terminal_size::{Width, terminal_size_of};
 
 /// Maximum number of bytes of an error or a note, enough for the longest path.
@@ -20,6 +24,9 @@ const MAX_LINE_BYTES: usize = 4 << 10;
 
 /// Minimum width that lines are wrapped to.
 const NARROWEST: usize = 40;
+
+/// Time between two updates of the progress.
+const TICK: Duration = Duration::from_millis(100);
 
 /// Size of the buffer for JSON, in bytes.
 const PART: usize = 256 << 10;
@@ -116,6 +123,28 @@ pub(super) fn progress(text: &str) {
     if io::stderr().is_terminal() {
         to_stderr(&format!("\r{}\u{1b}[K", clean(text)));
     }
+}
+
+/// Does long work and shows its progress on a terminal.
+pub(super) fn waiting<T: Send>(name: &str, at: &Progress, work: impl FnOnce() -> T + Send) -> T {
+    if !io::stderr().is_terminal() {
+        return work();
+    }
+    let is_done = AtomicBool::new(false);
+    let result = thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_done.load(Ordering::Relaxed) {
+                let share = at.share().map(percent).unwrap_or_default();
+                progress(&format!("{name} {share}"));
+                thread::sleep(TICK);
+            }
+        });
+        let result = work();
+        is_done.store(true, Ordering::Relaxed);
+        result
+    });
+    progress("");
+    result
 }
 
 fn to_stderr(line: &str) {

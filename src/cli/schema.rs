@@ -5,8 +5,8 @@ use super::nearest::unknown;
 use super::output::{json, print};
 use super::status::Status;
 use super::{
-    compact, context, convert, diagnose, evaluate, gate, inspect, presets, replay, report, restore,
-    sessions, state, sweep,
+    compact, context, convert, diagnose, evaluate, find, gate, inspect, presets, replay, report,
+    restore, sessions, state, sweep,
 };
 use anyhow::Context as _;
 use schemars::generate::SchemaSettings;
@@ -27,10 +27,15 @@ pub(super) struct Args {
 type Generate = fn() -> Schema;
 
 /// The commands with a schema, each with the function that generates it.
-const SCHEMAS: [(&str, Generate); 21] = [
+const SCHEMAS: [(&str, Generate); 25] = [
     ("inspect", schema::<inspect::Inspection<'static>>),
+    ("find", schema::<find::FindResult<'static>>),
     ("replay", schema::<replay::Replay<'static>>),
     ("diagnose", schema::<diagnose::DiagnosisOutput<'static>>),
+    (
+        "diagnose calls",
+        schema::<diagnose::CallRangeOutput<'static>>,
+    ),
     ("evaluate", schema::<evaluate::Evaluation<'static>>),
     ("evaluate model", schema::<crate::exec::evaluate::Report>),
     ("sweep", schema::<sweep::Sweep<'static>>),
@@ -41,6 +46,10 @@ const SCHEMAS: [(&str, Generate); 21] = [
     ("context", schema::<context::ContextFile<'static>>),
     ("report", schema::<report::ReportFile<'static>>),
     ("sessions", schema::<sessions::SessionList<'static>>),
+    (
+        "sessions search",
+        schema::<sessions::SessionSearch<'static>>,
+    ),
     ("presets list", schema::<presets::PresetList<'static>>),
     ("presets show", schema::<presets::PresetOutput<'static>>),
     (
@@ -54,6 +63,7 @@ const SCHEMAS: [(&str, Generate); 21] = [
     ("presets save", schema::<presets::OwnPresetFile<'static>>),
     ("presets remove", schema::<presets::OwnPresetFile<'static>>),
     ("state list", schema::<state::StateList<'static>>),
+    ("state enable", schema::<state::EnabledIndex>),
     ("state clear", schema::<state::ClearedState<'static>>),
 ];
 

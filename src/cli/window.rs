@@ -6,7 +6,7 @@ use super::manual_edits::ManualEditArgs;
 use super::nearest::nearest;
 use super::theme::{Theme, theme};
 use crate::engine::ProviderError;
-use crate::exec::{LoadOptions, OwnPresets, Workspaces, is_folder, must_exist};
+use crate::exec::{IndexFolder, LoadOptions, OwnPresets, Workspaces, is_folder, must_exist};
 use crate::units::Tokens;
 use anyhow::bail;
 use std::path::{Path, PathBuf};
@@ -63,6 +63,8 @@ pub struct WindowArgs {
     pub own_presets: OwnPresets,
     /// Folder of kept workspaces.
     pub workspaces: Workspaces,
+    /// Folder of the search index.
+    pub index: IndexFolder,
 }
 
 impl Args {
@@ -112,6 +114,11 @@ impl Args {
                 Workspaces::default()
             } else {
                 Workspaces::here()
+            },
+            index: if shared.no_state {
+                IndexFolder::default()
+            } else {
+                IndexFolder::here()
             },
         })
     }

@@ -7,9 +7,11 @@ mod database;
 pub mod evaluate;
 mod export;
 mod files;
+mod index;
 mod load;
 pub mod model;
 mod policies;
+pub mod search;
 mod state;
 pub mod stores;
 mod summary;
@@ -29,6 +31,7 @@ pub use files::{
     check_picture, fingerprint, is_folder, is_taken, must_exist, open_folder, read_own, read_text,
     write_file, write_own, write_picture,
 };
+pub use index::{Index, IndexError, IndexFolder, IndexUpdate, MAX_FILE_TEXT, MAX_TEXT};
 pub use load::{
     FileSessions, LoadOptions, Loaded, is_folder_of_sessions, load, load_bytes, load_stream,
 };

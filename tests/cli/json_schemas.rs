@@ -47,11 +47,23 @@ impl Validator {
         self.validate(args, &self.output(args))
     }
 
+    /// Runs a command whose options select another schema.
+    fn run_as(&self, schema: &str, args: &[&str]) -> Value {
+        self.validate_as(self.commands[schema], args, &self.output(args))
+    }
+
     fn output(&self, args: &[&str]) -> Output {
         plimsoll(self.folder.path(), &[args, &["--json"]].concat())
     }
 
     fn validate(&self, args: &[&str], output: &Output) -> Value {
+        let two_words = args.iter().take(2).copied().collect::<Vec<_>>().join(" ");
+        let index = self.commands.get(&two_words).or(self.commands.get(args[0]));
+        let index = *index.unwrap_or_else(|| panic!("{args:?} has no schema"));
+        self.validate_as(index, args, output)
+    }
+
+    fn validate_as(&self, index: SchemaIndex, args: &[&str], output: &Output) -> Value {
         let error = String::from_utf8_lossy(&output.stderr);
         // 1: a check failed.
         assert!(
@@ -60,9 +72,6 @@ impl Validator {
         );
         let value = serde_json::from_slice(&output.stdout);
         let value: Value = value.unwrap_or_else(|_| panic!("{args:?}: {error}"));
-        let two_words = args.iter().take(2).copied().collect::<Vec<_>>().join(" ");
-        let index = self.commands.get(&two_words).or(self.commands.get(args[0]));
-        let index = *index.unwrap_or_else(|| panic!("{args:?} has no schema"));
         if let Err(error) = self.schemas.validate(&value, index) {
             panic!("{args:?}: {error}");
         }
@@ -152,8 +161,14 @@ fn inspect_replay_and_diagnose_follow_their_schemas_for_every_sample() {
         let small = ["replay", &file, "--window", "60k", "--output-reserve", "4k"];
         validator.run(&[&small[..], &policies].concat());
     }
-    let events = ["--restart", "20", "--error", "30=rate_limit", "--drop", "3"];
     let compacted = sample("compacted.jsonl");
+    validator.run(&["find", &compacted, "kind:result ledger", "--limit", "3"]);
+    validator.run(&["find", &compacted, "role:user"]);
+    validator.run_as(
+        "diagnose calls",
+        &["diagnose", &compacted, "--calls", "20-34"],
+    );
+    let events = ["--restart", "20", "--error", "30=rate_limit", "--drop", "3"];
     let edited = [&["replay", &compacted], &events[..], &policies].concat();
     validator.run(&edited);
 }
@@ -253,6 +268,17 @@ fn sessions_presets_and_state_follow_their_schemas() {
     let listed = validator.run(&["sessions", &samples.to_string_lossy(), "."]);
     assert!(listed["unreadable"].is_array());
     validator.run(&["sessions"]);
+    let search = [
+        "sessions",
+        "--search",
+        "ledger",
+        &samples.to_string_lossy(),
+        ".",
+    ];
+    let read = validator.run_as("sessions search", &search);
+    validator.run(&["state", "enable", "index"]);
+    let indexed = validator.run_as("sessions search", &search);
+    assert!(read["uses_index"] == false && indexed["uses_index"] == true);
     let presets = validator.run(&["presets", "list"]);
     for preset in presets.as_array().expect("a list") {
         let name = preset["name"].as_str().expect("a name");

@@ -15,6 +15,7 @@ mod convert;
 mod diagnose;
 mod edges;
 mod evaluate_model;
+mod find;
 mod gate;
 mod gate_junit;
 mod help;

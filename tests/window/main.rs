@@ -29,6 +29,7 @@ mod pixels;
 mod ranges;
 mod restore;
 mod screen;
+mod search;
 mod sessions;
 mod systems;
 mod tracks;

@@ -1,6 +1,6 @@
 //! The places in messages where the texts of a query occur.
 
-use super::Query;
+use super::{Query, Subject};
 use crate::session::Session;
 use rayon::prelude::*;
 
@@ -51,13 +51,18 @@ impl Query {
     }
 
     fn hits_in(&self, session: &Session, message: u32, most: usize) -> Vec<Hit> {
+        self.hits_of(&Subject::new(session, None, message as usize), most)
+    }
+
+    /// Returns the places in a message that matches; at least one.
+    pub(super) fn hits_of(&self, subject: &Subject<'_>, most: usize) -> Vec<Hit> {
+        let message = subject.index as u32;
         let hit = |part: u32, nth: u32| Hit { message, part, nth };
-        let parts = session.parts_of(&session.messages[message as usize]);
         let in_part = |(part, text): (u32, &str)| {
             let n = self.occurrences(text).len() as u32;
             (0..n).map(move |nth| hit(part, nth))
         };
-        let texts = (0..).zip(parts.iter().map(|part| part.body.text()));
+        let texts = (0..).zip(subject.parts.iter().map(|part| part.body.text()));
         let mut hits: Vec<Hit> = texts.flat_map(in_part).take(most).collect();
         if hits.is_empty() {
             hits.push(hit(0, 0));

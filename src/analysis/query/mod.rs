@@ -6,13 +6,17 @@ mod complete;
 mod hits;
 mod needle;
 mod parse;
+mod snippet;
+mod subject;
 
 pub use complete::complete;
 pub use hits::{Hit, Hits};
 pub use needle::Needle;
 pub use parse::QueryError;
+pub use snippet::{FoundMessage, SnippetPiece};
+pub use subject::Subject;
 
-use crate::session::{Body, Kind, Message, Part, Role, Session, kind_of};
+use crate::session::{Kind, Role, Session};
 use crate::tokens::TokenLedger;
 use rayon::prelude::*;
 use std::ops::{Range, RangeInclusive};
@@ -76,75 +80,27 @@ impl ToolPattern {
     }
 }
 
-/// A message with what tests read.
-struct Subject<'a> {
-    idx: usize,
-    session: &'a Session,
-    message: &'a Message,
-    ledger: &'a TokenLedger,
-}
-
-impl Subject<'_> {
-    fn parts(&self) -> &[Part] {
-        self.session.parts_of(self.message)
-    }
-
-    fn is(&self, flag: Flag) -> bool {
-        let failed = |part: &Part| matches!(part.body, Body::ToolResult { is_error: true, .. });
-        match flag {
-            Flag::Error => self.parts().iter().any(failed),
-            Flag::Injected => self.message.is_injected,
-            Flag::Summary => self.message.is_summary,
-        }
-    }
-
-    /// Returns the number as the window shows it; `None` if the message has none.
-    fn number(&self, key: NumberKey) -> Option<u64> {
-        match key {
-            NumberKey::Tokens => Some(self.ledger.message(self.idx).0),
-            NumberKey::Call => Some(self.session.call_of(self.idx)? as u64 + 1),
-            NumberKey::Turn => Some(self.message.turn.into()).filter(|turn| *turn > 0),
-            NumberKey::Message => Some(self.idx as u64 + 1),
-        }
-    }
-
-    fn passes(&self, test: &Test) -> bool {
-        match test {
-            Test::Text(needle) => self.parts().iter().any(|part| {
-                let tool = part.body.tool().unwrap_or_default();
-                needle.is_in(tool) || needle.is_in(part.body.text())
-            }),
-            Test::Kind(kind) => {
-                let is_it = |part: &Part| kind_of(self.message, part) == *kind;
-                self.parts().iter().any(is_it)
-            }
-            Test::Role(role) => self.message.role == *role,
-            Test::Tool(pattern) => {
-                let tools = self.parts().iter().filter_map(|part| part.body.tool());
-                tools.into_iter().any(|tool| pattern.matches(tool))
-            }
-            Test::Is(flag) => self.is(*flag),
-            Test::Number(key, range) => self.number(*key).is_some_and(|n| range.contains(&n)),
-        }
-    }
-}
-
 impl Query {
     /// Returns whether every message matches.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// Returns whether a message matches, by its index.
-    pub fn matches(&self, session: &Session, ledger: &TokenLedger, message: usize) -> bool {
-        let subject = Subject {
-            idx: message,
-            session,
-            message: &session.messages[message],
-            ledger,
-        };
+    /// Returns whether a message matches.
+    pub fn accepts(&self, subject: &Subject<'_>) -> bool {
         let holds = |term: &Term| subject.passes(&term.test) != term.is_negated;
         self.terms.iter().all(holds)
+    }
+
+    /// Returns whether a message of a session matches, by its index.
+    pub fn matches(&self, session: &Session, ledger: &TokenLedger, message: usize) -> bool {
+        self.is_empty() || self.accepts(&Subject::new(session, Some(ledger), message))
+    }
+
+    /// Returns whether a term compares tokens, so that they must be counted.
+    pub fn needs_tokens(&self) -> bool {
+        let is_tokens = |term: &Term| matches!(term.test, Test::Number(NumberKey::Tokens, _));
+        self.terms.iter().any(is_tokens)
     }
 
     /// Returns the indices of the messages that match, in conversation order.
@@ -179,31 +135,6 @@ impl Query {
             is_free
         });
         found
-    }
-
-    /// Returns the texts and whether each is negated, for an index that contains text only.
-    ///
-    /// # Errors
-    /// Returns the name of the first key that such an index cannot answer.
-    pub fn only_text(&self) -> Result<Vec<(&str, bool)>, &'static str> {
-        let terms = self.terms.iter().map(|term| match &term.test {
-            Test::Text(needle) => Ok((needle.as_str(), term.is_negated)),
-            other => Err(other.key()),
-        });
-        terms.collect()
-    }
-}
-
-impl Test {
-    fn key(&self) -> &'static str {
-        match self {
-            Self::Text(_) => "text",
-            Self::Kind(_) => "kind",
-            Self::Role(_) => "role",
-            Self::Tool(_) => "tool",
-            Self::Is(_) => "is",
-            Self::Number(key, _) => key.name(),
-        }
     }
 }
 
@@ -242,10 +173,6 @@ fn kind_name(kind: Kind) -> &'static str {
         kind => kind.name(),
     }
 }
-
-/// Summary of the language for help texts.
-pub const HELP: &str = "words, \"a phrase\", text:WORD, kind:result, role:user, tool:Bash, tokens>2000, \
-    call:20-34, turn:3, message:12, is:error; - negates a term";
 
 #[cfg(test)]
 mod tests;

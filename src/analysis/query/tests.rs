@@ -16,9 +16,12 @@ fn numbers(text: &str) -> RangeInclusive<u64> {
 #[test]
 fn words_and_phrases_are_texts() {
     let texts = |text: &str| -> Vec<(String, bool)> {
-        let query = Query::parse(text).unwrap();
-        let texts = query.only_text().unwrap().into_iter();
-        texts.map(|(text, not)| (text.to_owned(), not)).collect()
+        let terms = Query::parse(text).unwrap().terms.into_iter();
+        let text = |term: Term| match term.test {
+            Test::Text(needle) => (needle.as_str().to_owned(), term.is_negated),
+            other => panic!("{text} is {other:?}"),
+        };
+        terms.map(text).collect()
     };
     let found = |text: &str| (text.to_owned(), false);
     assert_eq!(texts("  a  b "), [found("a"), found("b")]);

@@ -5,7 +5,7 @@ use crate::analysis::cost::{Audit, AuditedCall, Cause, Cost, CostSource};
 use crate::app::runs::replays::LaneRun;
 use crate::app::selection::CallRange;
 use crate::app::wording;
-use crate::units::{Tokens, Usd};
+use crate::units::Tokens;
 
 /// State of the tab Cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -150,26 +150,15 @@ pub fn call_order(
     order.into_iter().map(|(_, at)| at).collect()
 }
 
-/// Returns the cost of these calls without summary requests and rejected attempts; `None` if a price is unknown or none
-/// was billed.
-pub fn calls_cost(cost: &Cost, calls: CallRange) -> Option<Usd> {
-    let from = cost.calls.partition_point(|call| call.index < calls.first);
-    let of_it = cost.calls[from..].iter();
-    let mut of_it = of_it
-        .take_while(|call| call.index <= calls.last)
-        .map(|call| call.usd)
-        .peekable();
-    of_it.peek()?;
-    of_it.sum()
-}
-
-/// Returns that cost as text, with a sign if it is modelled.
+/// Returns the cost of these calls as text, with a sign if it is modelled.
 pub fn calls_cost_text(cost: &Cost, calls: CallRange) -> Option<String> {
     let about = match cost.source {
         CostSource::Recorded => "",
         CostSource::Modelled => "≈",
     };
-    calls_cost(cost, calls).map(|usd| format!("{about}{}", wording::usd(usd)))
+    calls
+        .cost(cost)
+        .map(|usd| format!("{about}{}", wording::usd(usd)))
 }
 
 /// Returns the calls with a cache miss, for one cause or all, of these calls or of all.

@@ -2,6 +2,7 @@
 
 use super::columns::Col;
 use super::cumulative_cell;
+use super::find;
 use super::input::MessagesInput;
 use crate::app::theme::{self, palette};
 use crate::app::widgets::text::weak;
@@ -61,6 +62,10 @@ pub(super) fn show(
             } else {
                 palette(ui).weak
             };
+            if let Some(snippet) = find::snippet(ui, input, message) {
+                widgets::snippet(ui, &snippet, color);
+                return;
+            }
             let text = RichText::new(&*facts.preview).color(color);
             let text = manual_edits::menu::inked(input, message, text, palette(ui).weak);
             widgets::one_line(ui, text);

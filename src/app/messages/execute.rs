@@ -1,6 +1,7 @@
 //! Executes commands of the tab Messages.
 
 use super::state::{Detail, FoundHit, MessagesCommand};
+use crate::analysis::query::Hit;
 use crate::app::App;
 use crate::app::selection::SelectCommand;
 use crate::app::view::Tab;
@@ -23,6 +24,7 @@ impl App {
                 self.once.focuses_filter = true;
             }
             MessagesCommand::Find { is_back } => self.find(is_back),
+            MessagesCommand::Show(hit) => self.show_hit(hit),
             MessagesCommand::ShowFound(place) => {
                 if let Some(found) = &mut view.found {
                     found.place = Some(place);
@@ -40,9 +42,13 @@ impl App {
         let hits = self.derived.hits();
         let hit = self.view.messages.found.map(|found| found.hit);
         let next = hits.and_then(|hits| hits.step(hit, self.selection.message, is_back));
-        let Some(hit) = next else {
-            return;
-        };
+        if let Some(hit) = next {
+            self.show_hit(hit);
+        }
+    }
+
+    /// Selects a match of the query and shows it.
+    fn show_hit(&mut self, hit: Hit) {
         self.execute_select(SelectCommand::Message(hit.message as usize));
         let view = &mut self.view.messages;
         view.found = Some(FoundHit { hit, place: None });

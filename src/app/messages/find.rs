@@ -3,16 +3,19 @@
 use super::input::MessagesInput;
 use super::state::{HitPlace, MessagesCommand};
 use super::text::MessageText;
-use crate::analysis::query::{HELP, Hit, Query, complete};
+use crate::analysis::query::{Hit, Query, SnippetPiece, Subject, complete};
 use crate::app::command::Commands;
 use crate::app::theme::palette;
 use crate::app::widgets::text::small;
 use crate::app::wording;
+use crate::report::QUERY_HELP;
+use egui::cache::FramePublisher;
 use egui::text::{CCursor, CCursorRange};
 use egui::{
     Button, CompletionPopup, Id, Key, Label, Margin, Response, Suggestion, TextEdit, Tooltip, Ui,
     vec2,
 };
+use std::sync::Arc;
 
 /// Shows the field. Enter selects the next match, Shift+Enter the previous one.
 pub(super) fn field(ui: &mut Ui, input: &MessagesInput<'_>, width: f32, commands: &mut Commands) {
@@ -68,7 +71,7 @@ pub(super) fn field(ui: &mut Ui, input: &MessagesInput<'_>, width: f32, commands
 /// Shows the error in the query, else the language while the pointer is over the field.
 fn explain(ui: &Ui, field: Response, input: &MessagesInput<'_>) {
     let Some(error) = &input.view.filter.error else {
-        field.on_hover_text(format!("Show and find messages: {HELP}"));
+        field.on_hover_text(format!("Show and find messages: {QUERY_HELP}"));
         return;
     };
     let text = small(ui, error.to_string()).color(palette(ui).bad);
@@ -131,6 +134,38 @@ pub(super) fn place(hit: Hit, text: &MessageText, query: &Query) -> HitPlace {
         page: found.map_or(0, |(page, _)| page),
         nth: found.map(|(_, nth)| nth),
     }
+}
+
+/// Characters of a snippet.
+const SNIPPET: usize = 120;
+
+/// Snippets of the previous frame, by message, query and match.
+type Snippets = FramePublisher<Id, Arc<Vec<SnippetPiece>>>;
+
+/// Returns the text around a match of the query in a message: the one that was found last, else the first. `None` if no text
+/// is searched.
+pub(super) fn snippet(
+    ui: &Ui,
+    input: &MessagesInput<'_>,
+    message: usize,
+) -> Option<Arc<Vec<SnippetPiece>>> {
+    let query = &input.view.filter.query;
+    query.needles().next()?;
+    let found = input.view.found.map(|found| found.hit);
+    let hit = found.filter(|hit| hit.message as usize == message);
+    let nth = hit.map(|hit| (hit.part, hit.nth));
+    let id = Id::unique((input.document.id, message, nth, &input.view.filter.text));
+    let known = ui.memory_mut(|memory| memory.caches.cache::<Snippets>().get(&id).cloned());
+    let snippet = known.or_else(|| {
+        let subject = Subject::new(input.document.session(), None, message);
+        let hit = hit.or_else(|| query.first_hit(&subject))?;
+        Some(Arc::new(query.snippet(&subject, hit, SNIPPET)))
+    })?;
+    ui.memory_mut(|memory| {
+        let cache = memory.caches.cache::<Snippets>();
+        cache.set(id, Arc::clone(&snippet));
+    });
+    Some(snippet)
 }
 
 #[cfg(test)]

@@ -89,6 +89,8 @@ pub enum MessagesCommand {
         /// Whether to select the previous one.
         is_back: bool,
     },
+    /// Select this match of the query.
+    Show(Hit),
     /// Show the match that was found last at this place.
     ShowFound(HitPlace),
     /// Change the text of the field that jumps to a message.

@@ -157,6 +157,7 @@ impl App {
         self.sweep = None;
         self.restore_workspace(ctx, &document, reopened);
         task::drop_in_background(self.document.replace(Arc::new(document)));
+        self.show_found_message();
     }
 
     fn close(&mut self, ctx: &egui::Context) {

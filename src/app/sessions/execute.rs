@@ -1,7 +1,10 @@
 //! Executes commands of the session list.
 
-use super::list::{Sessions, SessionsCommand, is_list};
+use super::list::{OpenedMessage, Sessions, SessionsCommand, is_list};
+use super::search::FoundRow;
 use crate::app::App;
+use crate::app::messages::order::Filter;
+use crate::app::messages::state::MessagesCommand;
 use crate::app::open::document::Origin;
 use crate::app::shell::file_dialog::DialogPurpose;
 use std::path::PathBuf;
@@ -29,14 +32,90 @@ impl App {
                     let warning = self.memory.listed(listed);
                     self.warn(warning);
                 }
-                self.sessions = Some(Sessions::start(ctx, self.work, folder, with_state));
+                let state = (with_state, self.index.clone());
+                self.sessions = Some(Sessions::start(ctx, self.work, folder, state));
             }
             SessionsCommand::Choose => self.ask_for_file(ctx, DialogPurpose::Folder),
             SessionsCommand::Close if self.document.is_none() => self.sessions = None,
+            SessionsCommand::StartSearch => {
+                if let Some(sessions) = &mut self.sessions {
+                    let folder = sessions.folder.clone();
+                    sessions.search.start(ctx, self.work, folder);
+                }
+            }
+            SessionsCommand::OpenFound(row) => self.open_found(ctx, row),
+            SessionsCommand::SwitchIndex(is_on) => self.switch_index(ctx, is_on),
             command => {
                 if let Some(sessions) = &mut self.sessions {
                     sessions.execute(command);
                 }
+            }
+        }
+    }
+    /// Opens the session of a row of the search results; its message is shown once the session is loaded.
+    fn open_found(&mut self, ctx: &egui::Context, row: FoundRow) {
+        let Some(sessions) = &mut self.sessions else {
+            return;
+        };
+        let (FoundRow::Session(idx) | FoundRow::Message(idx, _) | FoundRow::More(idx)) = row;
+        let message = match row {
+            FoundRow::Message(_, message) => message,
+            FoundRow::Session(_) | FoundRow::More(_) => 0,
+        };
+        let search = &sessions.search;
+        let Some(session) = search.result.sessions.get(idx) else {
+            return;
+        };
+        let Some(message) = session.messages.get(message) else {
+            return;
+        };
+        let opened = OpenedMessage {
+            path: session.found.path.clone(),
+            conversation: session.conversation.unwrap_or(0),
+            hit: message.hit,
+            query: search.searched.clone().unwrap_or_default(),
+        };
+        sessions.opened = Some(opened.clone());
+        self.open(ctx, Origin::Path(opened.path), opened.conversation);
+    }
+
+    /// Shows the message with which the open session was found, if it was.
+    pub(in crate::app) fn show_found_message(&mut self) {
+        let opened = self.sessions.as_mut().and_then(|list| list.opened.take());
+        let (Some(opened), Some(document)) = (opened, &self.document) else {
+            return;
+        };
+        let is_it = document.origin == Origin::Path(opened.path)
+            && document.conversation == opened.conversation;
+        if !is_it {
+            return;
+        }
+        let mut filter = Filter::default();
+        filter.set_text(opened.query);
+        self.execute_messages(MessagesCommand::Filter(filter));
+        self.execute_messages(MessagesCommand::Show(opened.hit));
+    }
+
+    /// Switches the index on and adds the listed sessions, or removes it.
+    fn switch_index(&mut self, ctx: &egui::Context, is_on: bool) {
+        let switched = if is_on {
+            self.index.switch_on()
+        } else {
+            self.index.clear().map(|_was_on| ())
+        };
+        if let Err(error) = switched {
+            self.warn(Some(format!("Cannot change the search index: {error}")));
+        }
+        if let Some(sessions) = &mut self.sessions {
+            let (folder, search) = (sessions.folder.clone(), &mut sessions.search);
+            if !is_on {
+                search.cancel();
+            }
+            search.measure_index();
+            if search.is_active() {
+                search.start(ctx, self.work, folder);
+            } else {
+                search.update_index(ctx, self.work, folder);
             }
         }
     }

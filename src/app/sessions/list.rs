@@ -1,9 +1,11 @@
 //! The list of sessions on this machine. Rows arrive as files are read, newest first.
 
+use super::search::{FoundRow, SessionSearch, files};
+use crate::analysis::query::Hit;
 use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task::{self, Background};
-use crate::exec;
 use crate::exec::stores::{self, Cache, Listed, Listing, SessionSummary};
+use crate::exec::{self, IndexFolder};
 use crate::progress::Progress;
 use crate::units::Share;
 use std::cmp::Ordering;
@@ -31,6 +33,18 @@ pub enum SessionsCommand {
     Sort(Column),
     /// Highlight this row, by its index in [`Sessions::rows`].
     Highlight(u32),
+    /// Change the query of the search in all sessions.
+    SearchText(String),
+    /// Search in all sessions.
+    StartSearch,
+    /// Stop the search.
+    StopSearch,
+    /// Highlight this row of the results.
+    HighlightFound(usize),
+    /// Open the session of this row of the results, at its message.
+    OpenFound(FoundRow),
+    /// Switch the index on, or remove it and switch it off.
+    SwitchIndex(bool),
 }
 
 /// Returns whether the path holds several sessions and none was chosen by its number.
@@ -68,6 +82,19 @@ pub struct Unread {
     pub why: String,
 }
 
+/// A message that was found, to be shown once its session is open.
+#[derive(Clone, Debug)]
+pub(super) struct OpenedMessage {
+    /// File of the session.
+    pub(super) path: PathBuf,
+    /// Index of the conversation.
+    pub(super) conversation: usize,
+    /// The match.
+    pub(super) hit: Hit,
+    /// The query.
+    pub(super) query: String,
+}
+
 /// The list.
 #[derive(Debug)]
 pub struct Sessions {
@@ -89,6 +116,10 @@ pub struct Sessions {
     pub highlighted: Option<u32>,
     /// Error of the listing.
     pub problem: Option<String>,
+    /// The search in all sessions.
+    pub search: SessionSearch,
+    /// The message to show once its session is open.
+    pub(super) opened: Option<OpenedMessage>,
     /// The list is in front, else behind a session that was opened from it.
     pub is_shown: bool,
     progress: Arc<Progress>,
@@ -103,7 +134,7 @@ impl Sessions {
         ctx: &egui::Context,
         at: WorkMode,
         folder: Option<PathBuf>,
-        with_state: bool,
+        (with_state, index): (bool, IndexFolder),
     ) -> Self {
         let progress = Arc::new(Progress::default());
         let (sender, news) = channel();
@@ -113,8 +144,12 @@ impl Sessions {
             WorkMode::AsNeeded => task::start("sessions", ctx, work),
             WorkMode::InFrame => task::done(work),
         };
+        let mut search = SessionSearch::new(index);
+        search.update_index(ctx, at, folder.clone());
         Self {
             folder,
+            search,
+            opened: None,
             rows: Vec::new(),
             order: Vec::new(),
             unread: Vec::new(),
@@ -132,7 +167,8 @@ impl Sessions {
     }
 
     /// Receives rows since the last frame.
-    pub(in crate::app) fn poll(&mut self) {
+    pub(in crate::app) fn poll(&mut self, ctx: &egui::Context, at: WorkMode) {
+        self.search.poll(ctx, at, self.folder.as_deref());
         let n_before = self.rows.len();
         for listed in self.news.try_iter() {
             match listed.summary {
@@ -154,7 +190,7 @@ impl Sessions {
         }
     }
 
-    /// Executes a command, except for showing another list.
+    /// Executes a command that concerns the list alone.
     pub(super) fn execute(&mut self, command: SessionsCommand) {
         match command {
             SessionsCommand::Stop => self.progress.cancel(),
@@ -170,7 +206,10 @@ impl Sessions {
             SessionsCommand::Highlight(row) => self.highlighted = Some(row),
             SessionsCommand::Close => self.is_shown = false,
             SessionsCommand::Back => self.is_shown = true,
-            SessionsCommand::Show(_) | SessionsCommand::Choose => {}
+            SessionsCommand::SearchText(text) => self.search.set_text(text),
+            SessionsCommand::StopSearch => self.search.cancel(),
+            SessionsCommand::HighlightFound(row) => self.search.highlighted = Some(row),
+            _ => {}
         }
         self.sort();
     }
@@ -265,10 +304,7 @@ fn read(
     news: &Sender<Listed>,
     ctx: &egui::Context,
 ) -> Result<Listing, String> {
-    let found = match folder {
-        Some(folder) => stores::find_in(folder, progress).map_err(|error| error.to_string())?,
-        None => stores::find(progress).map_err(|error| error.to_string())?,
-    };
+    let found = files(folder, progress)?;
     let mut cache = if with_state {
         Cache::load()
     } else {

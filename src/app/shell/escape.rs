@@ -34,7 +34,9 @@ impl App {
         }
         if let Some(sessions) = self.list() {
             return Some(
-                if sessions.filter.is_empty() {
+                if sessions.search.is_active() {
+                    SessionsCommand::SearchText(String::new())
+                } else if sessions.filter.is_empty() {
                     SessionsCommand::Close
                 } else {
                     SessionsCommand::Filter(String::new())

@@ -2,12 +2,11 @@
 
 use super::input::TimelinePanelInput;
 use crate::app::command::Commands;
-use crate::app::cost::state::{calls_cost_text, misses};
+use crate::app::cost::state::calls_cost_text;
 use crate::app::selection::{CallRange, SelectCommand};
 use crate::app::theme::palette;
 use crate::app::widgets::text::small;
 use crate::app::wording;
-use crate::units::Tokens;
 use egui::{Align2, Area, Button, Frame, Id, Label, Margin, Order, Rect, RichText, Ui, vec2};
 
 /// Distance of the chip from the bottom of the plot, in points.
@@ -68,22 +67,17 @@ pub(super) fn show(
 fn text(input: &TimelinePanelInput<'_>, calls: CallRange) -> String {
     let mut parts = Vec::new();
     let samples = &input.runs.focused(&input.selection).outcome.samples;
-    let tokens = |call: usize| samples.get(call).map(|sample| sample.tokens);
-    let before = calls
-        .first
-        .checked_sub(1)
-        .map_or(Some(Tokens::ZERO), tokens);
-    if let (Some(before), Some(after)) = (before, tokens(calls.last)) {
+    if let Some((before, after)) = calls.growth(samples) {
         parts.push(format!("{} tokens", wording::difference(after, before)));
     }
-    let messages = (0..input.document.facts.len()).filter(|m| input.document.is_of(*m, calls));
-    parts.push(wording::count(messages.count(), "message"));
+    let messages = calls.n_messages(input.document.session());
+    parts.push(wording::count(messages, "message"));
     if let Some(costs) = input.costs {
         let lane = input.selection.lane;
         let cost = costs.of(lane).map(|cost| &cost.cost);
         parts.extend(cost.and_then(|cost| calls_cost_text(cost, calls)));
         if let Some(audit) = &costs.audit {
-            let n = misses(audit, None, Some(calls)).len();
+            let n = calls.n_misses(audit);
             let noun = if n == 1 { "miss" } else { "misses" };
             parts.push(format!("{} cache {noun}", wording::grouped(n as u64)));
         }

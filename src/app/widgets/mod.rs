@@ -18,6 +18,7 @@ pub(super) mod path_field;
 mod pill;
 mod roll;
 pub(crate) mod slide;
+mod snippet;
 mod status_bar;
 pub(super) mod table;
 mod table_column;
@@ -40,6 +41,7 @@ pub use pill::{
     toggle,
 };
 pub use roll::{roll, selectable};
+pub use snippet::snippet;
 pub use status_bar::status_bar;
 pub(in crate::app) use table_copy::take_copied_table;
 

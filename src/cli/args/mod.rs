@@ -4,7 +4,7 @@ mod error;
 mod values;
 
 pub(super) use error::one_line;
-pub(super) use values::{fact_kind, nonzero_tokens, number, ordinal};
+pub(super) use values::{calls, fact_kind, nonzero_tokens, number, ordinal};
 
 use super::manual_edits::ManualEditArgs;
 use super::output::{counted, note};

@@ -1,5 +1,6 @@
 //! Parsers of option values: numbers, tokens, calls, names. Errors do not repeat the option: the caller adds it.
 
+use crate::analysis::CallRange;
 use crate::analysis::facts::FactKind;
 use crate::cli::nearest::unknown;
 use crate::engine::ProviderError;
@@ -15,6 +16,18 @@ pub(in crate::cli) fn ordinal(text: &str) -> anyhow::Result<usize> {
         Ok(n) if n > 0 => Ok(n - 1),
         _ => bail!("give a whole number from 1"),
     }
+}
+
+/// Parses a call or a range of calls from 1: `20`, `20-34`.
+pub(in crate::cli) fn calls(text: &str) -> anyhow::Result<CallRange> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let (Ok(first), Ok(last)) = (ordinal(first), ordinal(last)) else {
+        bail!("give a call or a range of calls, such as 20-34");
+    };
+    if last < first {
+        bail!("the range {text} is empty");
+    }
+    Ok(CallRange { first, last })
 }
 
 /// Parses the name of a kind of facts.

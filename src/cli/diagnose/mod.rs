@@ -1,5 +1,6 @@
 //! `plimsoll diagnose`: problems of a session, its cost and losses, and those of each policy.
 
+mod call_range;
 mod cost_json;
 mod json_output;
 mod lane_cost;
@@ -8,7 +9,7 @@ mod losses_json;
 mod losses_text;
 mod text;
 
-use super::args::{FileArg, GlobalOptions};
+use super::args::{FileArg, GlobalOptions, calls};
 use super::billing::BillingArgs;
 use super::lanes::{self, LaneArgs};
 use super::output::{json, note, print_wrapped};
@@ -17,12 +18,13 @@ use super::status::Status;
 use crate::analysis::cost::{Audit, Billing, Bills, audit};
 use crate::analysis::insight::{Facts, Insight, Lane, card, insights, lane_insights, sort};
 use crate::analysis::resent::{Growth, ResentMessage, growth};
-use crate::analysis::{Clause, Trigger};
+use crate::analysis::{CallRange, Clause, Trigger};
 use crate::engine::Case;
 use crate::exec::Loaded;
 use crate::presets::prices::Price;
 use crate::report::Played;
 use crate::units::{Share, Tokens};
+pub(super) use call_range::CallRangeOutput;
 pub(super) use json_output::DiagnosisOutput;
 use lane_cost::LaneCost;
 use losses::Losses;
@@ -39,6 +41,9 @@ pub(super) struct Args {
     /// List all insights and compactions, not only the first
     #[arg(long)]
     all: bool,
+    /// Print growth, messages, cost and cache misses of these calls only, such as 20-34
+    #[arg(long, value_name = "CALLS", value_parser = calls)]
+    calls: Option<CallRange>,
     #[command(flatten)]
     lanes: LaneArgs,
     #[command(flatten)]
@@ -96,6 +101,16 @@ impl Args {
         let played = play(&loaded.case, none, lanes);
         let bills = Bills::new(&loaded.case, billing);
         let audit = audit(&loaded.case, &bills, &played[0].outcome);
+        if let Some(calls) = self.calls {
+            call_range::print(
+                &loaded.case,
+                calls,
+                (&bills, audit.as_ref()),
+                &played,
+                shared,
+            )?;
+            return Ok(Status::Done);
+        }
         let diagnosis = diagnose(&loaded, reserve, &played, (billing, &bills), audit.as_ref());
         if shared.json {
             json(&diagnosis.json_output())?;

@@ -1,6 +1,7 @@
 //! `plimsoll sessions`: lists the sessions of this machine or of a folder.
 
 mod json_output;
+mod search;
 
 use super::args::GlobalOptions;
 use super::nearest::nearest;
@@ -20,11 +21,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(super) use json_output::SessionList;
 use json_output::json_output;
+pub(super) use search::SessionSearch;
 
 /// List the sessions of the agents on this machine, or of a folder, newest first
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Without a folder, only the agents' own folders are searched, by file name; links are not followed. Results are cached by size and modification time. Sessions of a database or of a file with several are listed separately, with the --conversation that opens them. The peak is the largest context as a share of the context window, including the context at the end. ≈ marks an estimate from samples, without what is not recorded."
+    after_help = "Without a folder, only the agents' own folders are searched, by file name; links are not followed. Results are cached by size and modification time. Sessions of a database or of a file with several are listed separately, with the --conversation that opens them. The peak is the largest context as a share of the context window, including the context at the end. ≈ marks an estimate from samples, without what is not recorded. --search reads every file, or the search index if you switched it on (`plimsoll state enable index`)."
 )]
 pub(super) struct Args {
     /// Folders or session files [default: the agents' own folders]
@@ -33,6 +35,9 @@ pub(super) struct Args {
     /// One agent only, such as claude-code or codex
     #[arg(long, value_name = "NAME", value_parser = agent, conflicts_with = "folders")]
     agent: Option<&'static str>,
+    /// Only sessions with a message that matches, such as 'kind:result tokens>2000 error' (see `plimsoll help find`)
+    #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
+    search: Option<String>,
     /// Number of sessions, the newest first; 0: all
     #[arg(long, value_name = "N", default_value_t = 40)]
     limit: usize,
@@ -51,6 +56,10 @@ impl Args {
         let progress = Progress::default();
         let mut files = found(&self.folders, &progress)?;
         files.retain(|file| self.agent.is_none_or(|agent| file.agent == Some(agent)));
+        if let Some(query) = &self.search {
+            search::run(&files, query, limit, shared)?;
+            return Ok(Status::Done);
+        }
         let mut cache = if shared.no_state {
             Cache::default()
         } else {

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Size, time and inode of a file: different after the file grew, was truncated, or was replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +25,17 @@ impl Stamp {
             file: file_number(&metadata),
             log: log_of(path),
         })
+    }
+
+    /// Returns the stamp as text, for files of the program.
+    pub(in crate::exec) fn text(&self) -> String {
+        let nanos = |time: Option<SystemTime>| {
+            let since = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+            since.map_or(0, |since| since.as_nanos())
+        };
+        let log = self.log.map(|(bytes, time)| (bytes, nanos(time)));
+        let (bytes, time, file) = (self.bytes, nanos(self.modified), self.file);
+        format!("{bytes} {time} {file} {log:?}")
     }
 }
 

@@ -93,6 +93,37 @@ impl FileSessions {
         self.numbers.len() > 1 || matches!(self.content, Content::Database(..))
     }
 
+    /// Returns the row of a session in its database; `None` if the file is not a database.
+    pub(in crate::exec) fn entry(&self, number: usize) -> Option<&Entry> {
+        match &self.content {
+            Content::Database(_, snapshot) => snapshot.entries().get(number),
+            Content::Document { .. } => None,
+        }
+    }
+
+    /// Returns the session with this index in the file, without token counts.
+    ///
+    /// # Errors
+    /// Returns a [`LoadError`] if there is no such session, it cannot be read any more, or `progress` is cancelled.
+    pub(in crate::exec) fn session(
+        &self,
+        number: usize,
+        progress: &Progress,
+    ) -> Result<Arc<Session>, LoadError> {
+        let missing = |n: usize| LoadError::no_such_conversation(&self.name, n);
+        match &self.content {
+            Content::Database(_, snapshot) => {
+                let (document, _) = snapshot.document(number, progress)?;
+                let mut sessions = parse(&document, progress)?.sessions.into_iter();
+                sessions.next().map(Arc::new).ok_or_else(|| missing(1))
+            }
+            Content::Document { sessions, .. } => {
+                let session = sessions.get(number).map(Arc::clone);
+                session.ok_or_else(|| missing(sessions.len()))
+            }
+        }
+    }
+
     /// Prepares the session with this index in the file; [`LoadOptions::conversation`] is ignored.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ mod source;
 mod sub_agents;
 
 pub use file_sessions::FileSessions;
-pub(super) use session_folder::{events_in, is_piece};
+pub(super) use session_folder::{events_in, is_piece, stamp_of};
 pub(super) use sub_agents::parent_name;
 
 use super::database::Snapshot;

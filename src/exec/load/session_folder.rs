@@ -2,7 +2,7 @@
 //!
 //! Only files with known names and positions are read, and links are not followed.
 
-use crate::exec::files::{LoadError, MAX_SESSION_BYTES, file_name, read_bounded};
+use crate::exec::files::{Hasher, LoadError, MAX_SESSION_BYTES, Stamp, file_name, read_bounded};
 use crate::formats::{self, FolderFile, Input};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -75,6 +75,17 @@ pub(super) fn is_session(folder: &Path) -> bool {
 /// Lists the files of an `OpenHands` session folder. Each of them looks like a session by itself.
 pub(in crate::exec) fn events_in(folder: &Path) -> Option<Vec<PathBuf>> {
     events(folder).map(|files| files.paths)
+}
+
+/// Returns a text that differs after any file of the session at a path has changed; `None` if one cannot be read.
+pub(in crate::exec) fn stamp_of(path: &Path) -> Option<String> {
+    let files = files_at(path).map_or_else(|| vec![path.to_owned()], |files| files.paths);
+    let mut hasher = Hasher::new();
+    for file in files {
+        hasher.update(file.as_os_str().as_encoded_bytes());
+        hasher.update(Stamp::of(&file)?.text().as_bytes());
+    }
+    Some(hasher.finish())
 }
 
 /// Returns true if a file is a part of a session that another file represents.

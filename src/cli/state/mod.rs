@@ -1,12 +1,18 @@
 //! `plimsoll state`: lists and clears the files that the program keeps between runs.
 
+mod index;
+
 use super::args::GlobalOptions;
 use super::output::{clean, counted, grouped, json, print};
 use super::status::Status;
 use crate::exec::stores::Cache;
-use crate::exec::{KeptPrice, LogFile, OwnPresets, State, Workspaces, clear_logs, logs};
+use crate::exec::{
+    IndexFolder, KeptPrice, LogFile, OwnPresets, State, Workspaces, clear_logs, logs,
+};
 use crate::units::Rate;
 use anyhow::{Context as _, bail};
+pub(super) use index::EnabledIndex;
+use index::IndexFile;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -16,7 +22,7 @@ use std::path::{Path, PathBuf};
 /// List or clear the files that Plimsoll keeps between runs
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Plimsoll keeps recent files, the theme and typed prices; a cache of `sessions`; logs of runs in which a model wrote summaries (never a key); workspaces of sessions (lanes, settings, marks, notes and view; no text of the session); and your presets. With --no-state it keeps nothing."
+    after_help = "Plimsoll keeps recent files, the theme and typed prices; a cache of `sessions`; logs of runs in which a model wrote summaries (never a key); workspaces of sessions (lanes, settings, marks, notes and view; no text of the session); your presets; and, only if you switch it on, a search index with the text of your sessions, readable by you alone. With --no-state it keeps nothing."
 )]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -28,10 +34,16 @@ pub(super) struct Args {
 enum Action {
     /// List the kept files (default)
     List,
-    /// Remove everything except your presets, or only one kind
+    /// Switch on the search index: it stores the text of the agents' sessions in the data folder, readable by you alone
+    Enable {
+        /// What to switch on
+        #[arg(value_parser = ["index"])]
+        kind: String,
+    },
+    /// Remove everything except your presets, or only one kind; clearing the index switches it off
     Clear {
         /// Only this kind
-        #[arg(value_parser = ["logs", "presets", "workspaces"])]
+        #[arg(value_parser = ["index", "logs", "presets", "workspaces"])]
         kind: Option<String>,
     },
 }
@@ -56,6 +68,8 @@ pub(super) struct StateList<'a> {
     presets: Option<PresetFolder<'a>>,
     /// Workspaces of sessions; null if there are none.
     workspaces: Option<WorkspaceFolder<'a>>,
+    /// Search index; null if it is switched off.
+    index: Option<IndexFile>,
     /// Logs of runs in which a model wrote summaries.
     logs: Vec<LogEntry<'a>>,
 }
@@ -107,7 +121,7 @@ struct LogEntry<'a> {
 }
 
 /// The removed parts of the program's state.
-#[derive(Serialize, JsonSchema)]
+#[derive(Default, Serialize, JsonSchema)]
 pub(super) struct ClearedState<'a> {
     /// Path of the state file.
     path: Cow<'a, str>,
@@ -121,6 +135,8 @@ pub(super) struct ClearedState<'a> {
     presets_cleared: usize,
     /// Number of workspaces removed.
     workspaces_cleared: usize,
+    /// Whether the search index was removed and switched off.
+    index_cleared: bool,
 }
 
 impl<'a> From<&'a KeptPrice> for PriceEntry<'a> {
@@ -144,7 +160,9 @@ impl Args {
         let path = State::path().context("there is no home folder, so nothing is kept")?;
         match &self.action {
             None | Some(Action::List) => list(&path, shared.json)?,
+            Some(Action::Enable { .. }) => index::enable(shared.json)?,
             Some(Action::Clear { kind }) => match kind.as_deref() {
+                Some("index") => index::clear(&path, shared.json)?,
                 Some("presets") => clear_presets(&path, shared.json)?,
                 Some("workspaces") => clear_workspaces(&path, shared.json)?,
                 kind => clear(&path, shared.json, kind.is_none())?,
@@ -159,6 +177,7 @@ fn list(path: &Path, as_json: bool) -> anyhow::Result<()> {
     let workspaces = Workspaces::here();
     let (n_workspaces, bytes) = workspaces.size();
     let folder = workspaces.folder().filter(|_| n_workspaces > 0);
+    let index = IndexFolder::here();
     let found = kept.is_some();
     let state = kept.unwrap_or_default();
     let list = StateList {
@@ -177,6 +196,7 @@ fn list(path: &Path, as_json: bool) -> anyhow::Result<()> {
             count: n_workspaces,
             bytes,
         }),
+        index: IndexFile::of(&index),
         logs: logs.iter().map(log_entry).collect(),
     };
     if as_json {
@@ -195,7 +215,7 @@ fn log_entry(log: &LogFile) -> LogEntry<'_> {
 
 fn text(list: &StateList<'_>) -> String {
     let mut text = format!("{}\n", clean(&list.path));
-    let is_any_folder = list.presets.is_some() || list.workspaces.is_some();
+    let is_any_folder = list.presets.is_some() || list.workspaces.is_some() || list.index.is_some();
     if !list.found && list.sessions.is_none() && list.logs.is_empty() && !is_any_folder {
         text.push_str("  nothing is kept\n");
     }
@@ -227,6 +247,9 @@ fn text(list: &StateList<'_>) -> String {
         let n = counted(workspaces.count, "workspace");
         let (path, bytes) = (clean(&workspaces.path), grouped(workspaces.bytes));
         let _ = writeln!(text, "  workspaces {path} ({n}, {bytes} bytes)");
+    }
+    if let Some(index) = &list.index {
+        let _ = writeln!(text, "  index   {index}");
     }
     for log in &list.logs {
         let bytes = grouped(log.bytes);
@@ -262,14 +285,16 @@ fn clear(path: &Path, as_json: bool, state_too: bool) -> anyhow::Result<()> {
     } else {
         0
     };
+    let index_cleared = state_too && index::remove()?;
     if as_json {
         return json(&ClearedState {
             path: shown,
             cleared,
             sessions_cleared: of_sessions,
             logs_cleared: n_logs,
-            presets_cleared: 0,
             workspaces_cleared: n_workspaces,
+            index_cleared,
+            ..ClearedState::default()
         });
     }
     let mut text = match (state_too, cleared) {
@@ -285,6 +310,9 @@ fn clear(path: &Path, as_json: bool, state_too: bool) -> anyhow::Result<()> {
     }
     if n_workspaces > 0 {
         let _ = writeln!(text, "removed {}", counted(n_workspaces, "workspace"));
+    }
+    if index_cleared {
+        text.push_str(index::REMOVED);
     }
     if let Some((folder, n)) = own_presets().filter(|_| state_too) {
         let (n, folder) = (counted(n, "preset"), folder.to_string_lossy());
@@ -302,11 +330,8 @@ fn clear_presets(path: &Path, as_json: bool) -> anyhow::Result<()> {
     if as_json {
         return json(&ClearedState {
             path: path.to_string_lossy(),
-            cleared: false,
-            sessions_cleared: false,
-            logs_cleared: 0,
             presets_cleared: n,
-            workspaces_cleared: 0,
+            ..ClearedState::default()
         });
     }
     print(&format!("removed {} of your own\n", counted(n, "preset")))
@@ -318,11 +343,8 @@ fn clear_workspaces(path: &Path, as_json: bool) -> anyhow::Result<()> {
     if as_json {
         return json(&ClearedState {
             path: path.to_string_lossy(),
-            cleared: false,
-            sessions_cleared: false,
-            logs_cleared: 0,
-            presets_cleared: 0,
             workspaces_cleared: n,
+            ..ClearedState::default()
         });
     }
     print(&format!("removed {}\n", counted(n, "workspace")))

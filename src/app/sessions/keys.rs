@@ -1,0 +1,68 @@
+//! Keys of the lists: the arrow keys move the highlight, Enter opens the highlighted row.
+
+use egui::{EventFilter, Id, Key, Modifiers, Popup, Rect, Role, Sense, Ui, WidgetInfo};
+
+/// Keys that move the highlight, each with its number of rows.
+const MOVES: [(Key, isize); 6] = [
+    (Key::ArrowUp, -1),
+    (Key::ArrowDown, 1),
+    (Key::PageUp, -10),
+    (Key::PageDown, 10),
+    (Key::Home, isize::MIN),
+    (Key::End, isize::MAX),
+];
+
+/// The effect of the keys in a frame.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ListKeys {
+    /// Row to highlight and scroll to.
+    pub(super) moved_to: Option<usize>,
+    /// Enter was pressed while a row is highlighted.
+    pub(super) is_entered: bool,
+}
+
+/// Reads the keys. They work in the list, in its field, and while no control has the focus.
+pub(super) fn read(
+    ui: &Ui,
+    (field, list): (Id, Id),
+    n_rows: usize,
+    highlighted: Option<usize>,
+) -> ListKeys {
+    let focused = ui.memory(egui::Memory::focused);
+    let is_typing = focused == Some(field);
+    let is_covered = ui.memory(|m| m.top_modal_layer().is_some()) || Popup::is_any_open(ui.ctx());
+    if is_covered || !(is_typing || focused.is_none_or(|id| id == list)) {
+        return ListKeys::default();
+    }
+    let pressed = |key: Key| ui.input_mut(|i| i.consume_key(Modifiers::NONE, key));
+    let is_entered = highlighted.is_some() && pressed(Key::Enter);
+    // In the field, Home and End move the cursor.
+    let is_ours = |key: Key| !(is_typing && matches!(key, Key::Home | Key::End));
+    let mut moves = MOVES.into_iter();
+    let by = moves.find_map(|(key, by)| (is_ours(key) && pressed(key)).then_some(by));
+    let to = |by: isize| {
+        let last = n_rows.checked_sub(1)?;
+        Some(highlighted.map_or(0, |at| at.saturating_add_signed(by).min(last)))
+    };
+    ListKeys {
+        moved_to: by.and_then(to),
+        is_entered,
+    }
+}
+
+/// Makes the area of a list focusable. `name` and `value` describe the list and its highlighted row to assistive tools.
+pub(super) fn list(ui: &Ui, area: Rect, id: Id, (name, value): (&str, Option<String>)) {
+    let list = ui.interact(area, id, Sense::FOCUSABLE);
+    list.widget_info(|| {
+        let mut info = WidgetInfo::labeled(Role::ListBox, true, name);
+        info.current_text_value.clone_from(&value);
+        info
+    });
+    if list.has_focus() {
+        let arrows = EventFilter {
+            vertical_arrows: true,
+            ..EventFilter::default()
+        };
+        ui.memory_mut(|m| m.set_focus_lock_filter(list.id, arrows));
+    }
+}

@@ -1,0 +1,278 @@
+//! A search in all listed sessions, in the background.
+
+use crate::analysis::query::{Query, QueryError};
+use crate::app::background::latest_result::WorkMode;
+use crate::app::background::task::Background;
+use crate::exec::search::{FoundSession, SearchOptions, SearchResult, search};
+use crate::exec::stores::{self, FoundFile};
+use crate::exec::{IndexError, IndexFolder};
+use crate::progress::Progress;
+use crate::tokens;
+use crate::units::Share;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// Maximum number of messages that are listed per session.
+const MAX_MESSAGES: usize = 20;
+/// Characters of a snippet.
+const SNIPPET: usize = 110;
+/// Time without typing after which a search of the index starts.
+const PAUSE: Duration = Duration::from_millis(250);
+/// Minimum number of letters of a search that starts by itself.
+const MIN_LETTERS: usize = 2;
+
+/// A row of the results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FoundRow {
+    /// A session, by index.
+    Session(usize),
+    /// A message of a session, by indices.
+    Message(usize, usize),
+    /// The messages of a session that are not listed.
+    More(usize),
+}
+
+/// A search in all sessions.
+#[derive(Debug)]
+pub struct SessionSearch {
+    /// The query as typed.
+    pub text: String,
+    /// The error in the query.
+    pub error: Option<QueryError>,
+    /// The query that was searched last, as typed.
+    pub searched: Option<String>,
+    /// Its result; sessions found so far while it is running.
+    pub result: SearchResult,
+    /// Rows of the result.
+    pub rows: Vec<FoundRow>,
+    /// Index of the row highlighted by keyboard.
+    pub highlighted: Option<usize>,
+    /// Error of the search.
+    pub problem: Option<String>,
+    /// The folder of the index.
+    pub index: IndexFolder,
+    /// Whether the index is on, and its size in bytes.
+    pub index_bytes: Option<u64>,
+    query: Query,
+    typed: Option<Instant>,
+    running: Option<Running>,
+}
+
+/// Work in the background.
+#[derive(Debug)]
+struct Running {
+    progress: Arc<Progress>,
+    news: Receiver<FoundSession>,
+    work: Background<Result<SearchResult, String>>,
+}
+
+impl SessionSearch {
+    /// Creates an empty search.
+    pub(super) fn new(index: IndexFolder) -> Self {
+        let mut search = Self {
+            text: String::new(),
+            error: None,
+            searched: None,
+            result: SearchResult::default(),
+            rows: Vec::new(),
+            highlighted: None,
+            problem: None,
+            index,
+            index_bytes: None,
+            query: Query::default(),
+            typed: None,
+            running: None,
+        };
+        search.measure_index();
+        search
+    }
+
+    /// Returns whether results replace the table of sessions.
+    pub fn is_active(&self) -> bool {
+        !self.text.trim().is_empty()
+    }
+
+    /// Returns whether the results are those of the typed query.
+    pub fn is_current(&self) -> bool {
+        self.searched.as_ref() == Some(&self.text)
+    }
+
+    /// Returns the share of files that are done; `None` if nothing is running.
+    pub fn progress(&self) -> Option<Share> {
+        let running = self.running.as_ref()?;
+        Some(running.progress.share().unwrap_or_default())
+    }
+
+    /// Changes the query.
+    pub(super) fn set_text(&mut self, text: String) {
+        match Query::parse(&text) {
+            Ok(query) => (self.query, self.error) = (query, None),
+            Err(error) => self.error = Some(error),
+        }
+        self.typed = Some(Instant::now());
+        self.text = text;
+        if !self.is_active() {
+            self.cancel();
+            self.searched = None;
+            self.result = SearchResult::default();
+            self.update_rows();
+        }
+    }
+
+    /// Starts the search for the typed query in a folder, or in the agents' own folders.
+    pub(super) fn start(&mut self, ctx: &egui::Context, at: WorkMode, folder: Option<PathBuf>) {
+        self.typed = None;
+        if self.error.is_some() || self.query.is_empty() {
+            return;
+        }
+        let options = SearchOptions {
+            query: self.query.clone(),
+            counter: tokens::default_counter(),
+            most: MAX_MESSAGES,
+            snippet: SNIPPET,
+        };
+        self.searched = Some(self.text.clone());
+        self.result = SearchResult::default();
+        self.update_rows();
+        self.run(ctx, at, folder, Some(options));
+    }
+
+    /// Brings an index that is on up to date, unless a search does.
+    pub(super) fn update_index(
+        &mut self,
+        ctx: &egui::Context,
+        at: WorkMode,
+        folder: Option<PathBuf>,
+    ) {
+        if self.index.is_on() && self.running.is_none() {
+            self.run(ctx, at, folder, None);
+        }
+    }
+
+    fn run(
+        &mut self,
+        ctx: &egui::Context,
+        at: WorkMode,
+        folder: Option<PathBuf>,
+        options: Option<SearchOptions>,
+    ) {
+        self.cancel();
+        self.problem = None;
+        let progress = Arc::new(Progress::default());
+        let (sender, news) = channel();
+        let (shared, index, again) = (Arc::clone(&progress), self.index.clone(), ctx.clone());
+        let work = move || {
+            let news = (&sender, &again);
+            work(folder.as_deref(), options.as_ref(), &index, &shared, news)
+        };
+        let work = at.start(ctx, "search", work);
+        self.running = Some(Running {
+            progress,
+            news,
+            work,
+        });
+    }
+
+    /// Stops what is running.
+    pub(super) fn cancel(&mut self) {
+        if let Some(running) = self.running.take() {
+            running.progress.cancel();
+        }
+    }
+
+    /// Receives results since the last frame, and starts the search of an index once typing pauses.
+    pub(super) fn poll(&mut self, ctx: &egui::Context, at: WorkMode, folder: Option<&Path>) {
+        self.receive();
+        let letters = self.text.trim().chars().count();
+        let is_due = self.index_bytes.is_some() && letters >= MIN_LETTERS && !self.is_current();
+        if let Some(typed) = self.typed.filter(|_| is_due) {
+            match PAUSE.checked_sub(typed.elapsed()) {
+                Some(rest) if at == WorkMode::AsNeeded => ctx.request_repaint_after(rest),
+                _ => self.start(ctx, at, folder.map(Path::to_owned)),
+            }
+        }
+    }
+
+    fn receive(&mut self) {
+        let Some(running) = self.running.take() else {
+            return;
+        };
+        let n_before = self.result.sessions.len();
+        self.result.sessions.extend(running.news.try_iter());
+        match running.work.take() {
+            Ok(Some(Ok(result))) => {
+                self.result = result;
+                self.measure_index();
+                self.update_rows();
+            }
+            Ok(Some(Err(problem))) => self.problem = Some(problem),
+            Ok(None) => self.problem = Some("the search stopped unexpectedly".to_owned()),
+            Err(work) => {
+                if self.result.sessions.len() > n_before {
+                    self.update_rows();
+                }
+                self.running = Some(Running { work, ..running });
+            }
+        }
+    }
+
+    /// Updates whether the index is on, and its size.
+    pub(super) fn measure_index(&mut self) {
+        self.index_bytes = self.index.is_on().then(|| self.index.bytes());
+    }
+
+    fn update_rows(&mut self) {
+        self.rows.clear();
+        self.highlighted = None;
+        for (idx, session) in self.result.sessions.iter().enumerate() {
+            self.rows.push(FoundRow::Session(idx));
+            let messages = 0..session.messages.len();
+            self.rows
+                .extend(messages.map(|message| FoundRow::Message(idx, message)));
+            if session.messages.len() < session.n_messages {
+                self.rows.push(FoundRow::More(idx));
+            }
+        }
+    }
+}
+
+impl Drop for SessionSearch {
+    /// The list was closed.
+    fn drop(&mut self) {
+        self.cancel();
+    }
+}
+
+/// Searches, or only brings the index up to date without a query.
+fn work(
+    folder: Option<&Path>,
+    options: Option<&SearchOptions>,
+    index: &IndexFolder,
+    progress: &Progress,
+    (news, ctx): (&Sender<FoundSession>, &egui::Context),
+) -> Result<SearchResult, String> {
+    let files = files(folder, progress)?;
+    let Some(options) = options else {
+        let update = || index.open()?.update(&files, progress);
+        return match update() {
+            Ok(_) | Err(IndexError::Cancelled) => Ok(SearchResult::default()),
+            Err(error) => Err(error.to_string()),
+        };
+    };
+    let found = |session: &FoundSession| {
+        // The search may be stopped already.
+        let _ = news.send(session.clone());
+        ctx.request_repaint_after(Duration::from_millis(50));
+    };
+    search(&files, options, index, progress, found).map_err(|cancelled| cancelled.to_string())
+}
+
+/// Finds the files of a folder, or of all agents.
+pub(super) fn files(folder: Option<&Path>, progress: &Progress) -> Result<Vec<FoundFile>, String> {
+    match folder {
+        Some(folder) => stores::find_in(folder, progress).map_err(|error| error.to_string()),
+        None => stores::find(progress).map_err(|error| error.to_string()),
+    }
+}

@@ -1,0 +1,146 @@
+//! The field that searches in all sessions, the count of its matches, and the switch of the index.
+
+use super::list::{Sessions, SessionsCommand};
+use super::results::matches;
+use super::search::SessionSearch;
+use crate::app::command::Commands;
+use crate::app::theme::{palette, space};
+use crate::app::widgets::text::{small, weak};
+use crate::app::{widgets, wording};
+use crate::report::QUERY_HELP;
+use crate::safe_text;
+use crate::units::Bytes;
+use egui::{
+    Align, Button, Id, Key, Label, Layout, Margin, Popup, PopupCloseBehavior, ProgressBar,
+    Response, RichText, TextEdit, Tooltip, Ui,
+};
+
+/// Width of the field, in points.
+const WIDTH: f32 = 380.0;
+
+/// Returns the id of the field.
+pub(super) fn field_id() -> Id {
+    Id::unique("session search")
+}
+
+/// Shows the field and what belongs to it.
+pub(super) fn show(ui: &mut Ui, sessions: &Sessions, commands: &mut Commands) {
+    let search = &sessions.search;
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = space::S;
+        field(ui, search, commands);
+        if let Some(share) = search.progress() {
+            let bar = ProgressBar::new(share.0 as f32).fill(palette(ui).accent);
+            ui.add(bar.desired_width(80.0).desired_height(8.0));
+            if widgets::secondary_button(ui, "Stop", "")
+                .accessible_name("Stop the search")
+                .clicked()
+            {
+                commands.push(SessionsCommand::StopSearch);
+            }
+        }
+        if search.is_active() {
+            ui.label(weak(ui, counted(search)));
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if search.index.path().is_some() {
+                index_menu(ui, search, commands);
+            }
+        });
+    });
+    let problem = search.problem.clone().or_else(|| {
+        let problem = search.result.index_problem.as_ref()?;
+        Some(format!("{problem}; all files were read"))
+    });
+    if let Some(problem) = problem {
+        ui.label(RichText::new(problem).color(palette(ui).bad));
+    }
+}
+
+/// Shows the field. Enter searches.
+fn field(ui: &mut Ui, search: &SessionSearch, commands: &mut Commands) {
+    let mut text = search.text.clone();
+    let mut edit = TextEdit::singleline(&mut text)
+        .id(field_id())
+        .hint_text("Search in all sessions…")
+        .desired_width(WIDTH.min(ui.available_width() * 0.5))
+        .margin(Margin::symmetric(8, 5));
+    if search.error.is_some() {
+        edit = edit.text_color(palette(ui).bad);
+    }
+    let response = ui.add(edit).accessible_name("Search in all sessions");
+    if response.changed() {
+        commands.push(SessionsCommand::SearchText(text));
+    }
+    let is_entered = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
+    if is_entered {
+        response.request_focus();
+        if !search.is_current() || search.highlighted.is_none() {
+            commands.push(SessionsCommand::StartSearch);
+        }
+    }
+    explain(ui, response, search);
+}
+
+/// Shows the error in the query, else the language while the pointer is over the field.
+fn explain(ui: &Ui, field: Response, search: &SessionSearch) {
+    let Some(error) = &search.error else {
+        field.on_hover_text(format!("Search the messages of all sessions: {QUERY_HELP}"));
+        return;
+    };
+    let text = small(ui, error.to_string()).color(palette(ui).bad);
+    Tooltip::always_open(ui.ctx().clone(), ui.layer_id(), field.id, &field)
+        .width(360.0)
+        .show(|ui| ui.add(Label::new(text).wrap()));
+}
+
+fn counted(search: &SessionSearch) -> String {
+    let sessions = &search.result.sessions;
+    if search.searched.is_none() || sessions.is_empty() {
+        return String::new();
+    }
+    let hits = sessions.iter().map(|session| session.n_hits).sum();
+    let messages = sessions.iter().map(|session| session.n_messages).sum();
+    let messages = wording::count(messages, "message");
+    let n = wording::count(sessions.len(), "session");
+    format!("{} in {messages} of {n}", matches(hits))
+}
+
+/// Shows whether the index is on, with a menu that says what it stores and switches it on and off.
+fn index_menu(ui: &mut Ui, search: &SessionSearch, commands: &mut Commands) {
+    let name = match search.index_bytes {
+        Some(bytes) => format!("Index on · {} ⏷", wording::bytes(Bytes(bytes))),
+        None => "Index off ⏷".to_owned(),
+    };
+    let button = ui
+        .add(Button::new(weak(ui, name)).frame_when_inactive(false))
+        .on_hover_text("An index makes searches in all sessions fast")
+        .accessible_name("Search index");
+    let path = search.index.path().unwrap_or_default();
+    let path = safe_text::one_line(&path.display().to_string(), 200);
+    Popup::menu(&button)
+        .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
+        .show(|ui| {
+            ui.set_width(380.0);
+            let text = if search.index_bytes.is_some() {
+                "The index stores the text of your sessions in this file, readable by you alone. It follows changed and deleted \
+                 files."
+            } else {
+                "Without an index, each search reads all files. The index answers at once. It stores the text of your sessions \
+                 in this file, readable by you alone. It follows changed and deleted files."
+            };
+            ui.add(Label::new(text).wrap());
+            ui.add(Label::new(small(ui, path)).wrap());
+            ui.add_space(space::XS);
+            let is_on = search.index_bytes.is_some();
+            let name = if is_on {
+                "Remove the index and switch it off"
+            } else {
+                "Switch on the index"
+            };
+            if ui.button(name).clicked() {
+                commands.push(SessionsCommand::SwitchIndex(!is_on));
+                ui.close();
+            }
+        });
+}

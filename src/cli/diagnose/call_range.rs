@@ -1,0 +1,139 @@
+//! `plimsoll diagnose --calls`: figures of consecutive calls.
+
+use super::lane_cost::LaneCost;
+use crate::analysis::CallRange;
+use crate::analysis::cost::{Audit, Bills, CostSource};
+use crate::cli::args::GlobalOptions;
+use crate::cli::output::{clean, counted, json, print_wrapped, tokens};
+use crate::engine::Case;
+use crate::figure::usd;
+use crate::report::Played;
+use crate::units::{Tokens, Usd};
+use anyhow::bail;
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// Figures of consecutive calls.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::cli) struct CallRangeOutput<'a> {
+    /// First call.
+    first_call: usize,
+    /// Last call.
+    last_call: usize,
+    /// Number of messages that these calls wrote or included first.
+    messages: usize,
+    /// Number of these calls with a recorded cache miss; null if the file records no cache counts.
+    cache_misses: Option<usize>,
+    /// Figures by lane: `recorded`, `none`, then the policies.
+    lanes: Vec<LaneEntry<'a>>,
+}
+
+/// Figures of a lane.
+#[derive(Serialize, JsonSchema)]
+struct LaneEntry<'a> {
+    /// Name of the lane.
+    lane: &'a str,
+    /// Context before the first of these calls in tokens, 0 at the start; null if the run has no such call.
+    tokens_before: Option<Tokens>,
+    /// Context at the last of these calls in tokens; null if the run has no such call.
+    tokens_after: Option<Tokens>,
+    /// Cost of these calls in USD, without summary requests and rejected calls; null if a price is unknown.
+    usd: Option<Usd>,
+    /// Source of the cost.
+    cost_source: CostSource,
+}
+
+/// Prints the figures of these calls.
+pub(super) fn print(
+    case: &Case,
+    calls: CallRange,
+    (bills, audit): (&Bills<'_>, Option<&Audit>),
+    played: &[Played],
+    shared: &GlobalOptions,
+) -> anyhow::Result<()> {
+    let n = case.session.calls.len();
+    if calls.last >= n {
+        let n = counted(n, "call");
+        bail!("--calls {}: the session has {n}", calls_text(calls));
+    }
+    let lanes: Vec<LaneCost<'_>> = played
+        .par_iter()
+        .map(|played| LaneCost::new(case, bills, played))
+        .collect();
+    let output = CallRangeOutput {
+        first_call: calls.first + 1,
+        last_call: calls.last + 1,
+        messages: calls.n_messages(&case.session),
+        cache_misses: audit.map(|audit| calls.n_misses(audit)),
+        lanes: lanes.iter().map(|lane| entry(lane, calls)).collect(),
+    };
+    if shared.json {
+        json(&output)
+    } else {
+        print_wrapped(&text(&output, calls))
+    }
+}
+
+fn entry<'a>(lane: &LaneCost<'a>, calls: CallRange) -> LaneEntry<'a> {
+    let growth = calls.growth(&lane.played.outcome.samples);
+    LaneEntry {
+        lane: &lane.played.lane,
+        tokens_before: growth.map(|(before, _)| before),
+        tokens_after: growth.map(|(_, after)| after),
+        usd: calls.cost(&lane.cost),
+        cost_source: lane.cost.source,
+    }
+}
+
+fn text(output: &CallRangeOutput<'_>, calls: CallRange) -> String {
+    let noun = if calls.first == calls.last {
+        "call"
+    } else {
+        "calls"
+    };
+    let mut text = format!(
+        "{noun} {}: {}",
+        calls_text(calls),
+        counted(output.messages, "message")
+    );
+    if let Some(n) = output.cache_misses {
+        let es = if n == 1 { "" } else { "es" };
+        let _ = write!(text, ", {n} cache miss{es}");
+    }
+    text.push('\n');
+    for lane in &output.lanes {
+        let about = match lane.cost_source {
+            CostSource::Recorded => "",
+            CostSource::Modelled => "≈",
+        };
+        let sum = lane.usd.map(|sum| format!("{about}{}", usd(sum)));
+        let growth = lane.tokens_before.zip(lane.tokens_after);
+        let growth = growth.map(|(before, after)| {
+            let sign = if after < before { "-" } else { "+" };
+            let by = tokens(Tokens(after.0.abs_diff(before.0)));
+            format!(
+                "{sign}{by} tokens ({} to {})",
+                tokens(before),
+                tokens(after)
+            )
+        });
+        let _ = writeln!(
+            text,
+            "  {:<14} {:>8}  {}",
+            clean(lane.lane),
+            sum.unwrap_or_else(|| "–".to_owned()),
+            growth.unwrap_or_else(|| "–".to_owned())
+        );
+    }
+    text
+}
+
+fn calls_text(calls: CallRange) -> String {
+    if calls.first == calls.last {
+        (calls.first + 1).to_string()
+    } else {
+        format!("{}-{}", calls.first + 1, calls.last + 1)
+    }
+}

@@ -1,0 +1,102 @@
+//! `plimsoll find`: messages of a session that match a query.
+
+use super::args::{FileArg, GlobalOptions};
+use super::found::{self, FoundEntry, SNIPPET};
+use super::output::{clean, counted, json, print};
+use super::status::Status;
+use crate::analysis::query::{FoundMessage, Query, Subject};
+use crate::engine::Case;
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// Find messages of a session by text, kind, role, tool, size or call
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Terms of a query: words, \"a phrase\", text:WORD, kind:result, role:user, tool:Bash, tokens>2000, call:20-34, turn:3, message:12, is:error; - before a term negates it. A message matches if it matches every term. Case is ignored. The field of the tab Messages (Ctrl+F) finds the same. `plimsoll sessions --search QUERY` searches all sessions.\n\nExample: plimsoll find session.jsonl 'kind:result tokens>2000 error'"
+)]
+pub(super) struct Args {
+    #[command(flatten)]
+    file: FileArg,
+    /// Words and terms
+    #[arg(value_name = "QUERY", allow_hyphen_values = true)]
+    query: String,
+    /// Number of messages; 0: all
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    limit: usize,
+}
+
+/// Messages of a session that match a query.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct FindResult<'a> {
+    /// The query.
+    query: &'a str,
+    /// Number of messages that match.
+    messages: usize,
+    /// Number of matches.
+    matches: usize,
+    /// Messages that match, in order.
+    found: Vec<FoundEntry<'a>>,
+    /// Number of messages that `--limit` excluded.
+    not_listed: usize,
+}
+
+impl Args {
+    pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
+        let query = found::query(&self.query)?;
+        let loaded = shared.load(&self.file.file)?;
+        let all = messages(&loaded.case, &query);
+        let limit = if self.limit == 0 {
+            usize::MAX
+        } else {
+            self.limit
+        };
+        let shown = &all[..limit.min(all.len())];
+        let matches = all.iter().map(|found| found.n_hits).sum();
+        if shared.json {
+            json(&FindResult {
+                query: &self.query,
+                messages: all.len(),
+                matches,
+                found: shown.iter().map(FoundEntry::from).collect(),
+                not_listed: all.len() - shown.len(),
+            })?;
+        } else {
+            print(&text(&loaded.case, matches, &all, shown))?;
+        }
+        Ok(Status::Done)
+    }
+}
+
+/// Returns the messages that match, in order.
+fn messages(case: &Case, query: &Query) -> Vec<FoundMessage> {
+    let (session, ledger) = (&case.session, &case.ledger);
+    let found = |message: usize| {
+        let subject = Subject::new(session, Some(ledger), message);
+        query.find_in(&subject, SNIPPET)
+    };
+    let all = (0..session.messages.len()).into_par_iter();
+    all.filter_map(found).collect()
+}
+
+fn text(case: &Case, matches: usize, all: &[FoundMessage], shown: &[FoundMessage]) -> String {
+    let n = counted(case.session.messages.len(), "message");
+    if all.is_empty() {
+        return format!("no match in {n}\n");
+    }
+    let mut text = format!(
+        "{} in {} of {n} of {}\n\n",
+        found::matches(matches),
+        all.len(),
+        clean(&case.session.source.name)
+    );
+    for message in shown {
+        found::row(&mut text, message, "");
+    }
+    if shown.len() < all.len() {
+        let more = counted(all.len() - shown.len(), "more message");
+        let _ = writeln!(text, "\n{more} (--limit 0 lists all)");
+    }
+    text
+}

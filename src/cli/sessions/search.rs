@@ -1,0 +1,201 @@
+//! `plimsoll sessions --search`: sessions with messages that match a query.
+
+use super::{TITLE_CHARS, rfc3339, shown, time};
+use crate::cli::args::GlobalOptions;
+use crate::cli::found::{self, FoundEntry, SNIPPET};
+use crate::cli::output::{clean, counted, json, note, print, waiting};
+use crate::exec::IndexFolder;
+use crate::exec::search::{FoundSession, SearchOptions, SearchResult, search};
+use crate::exec::stores::FoundFile;
+use crate::formats;
+use crate::progress::Progress;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// Maximum number of messages that are listed per session.
+const MAX_MESSAGES: usize = 3;
+
+/// Sessions with messages that match a query, newest first.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::cli) struct SessionSearch<'a> {
+    /// The query.
+    query: &'a str,
+    /// Number of sessions that were searched.
+    searched: usize,
+    /// Whether the search index was used.
+    uses_index: bool,
+    /// Number of sessions with a match.
+    sessions_with_matches: usize,
+    /// Number of messages that match.
+    messages: usize,
+    /// Number of matches.
+    matches: usize,
+    /// Sessions with a match.
+    sessions: Vec<FoundSessionEntry<'a>>,
+    /// Files that are no session that can be opened.
+    unreadable: Vec<UnsearchedEntry<'a>>,
+    /// Number of older sessions with a match that `--limit` excluded.
+    not_listed: usize,
+}
+
+/// A session with a match.
+#[derive(Serialize, JsonSchema)]
+struct FoundSessionEntry<'a> {
+    /// Path of the file.
+    path: String,
+    /// Number of the conversation that `--conversation` takes; null if it is the whole file.
+    conversation: Option<usize>,
+    /// Agent whose folder contains it; null in a folder that was given.
+    agent: Option<&'a str>,
+    /// Title of the session.
+    title: &'a str,
+    /// Folder that the agent worked in; null if not recorded.
+    project: Option<&'a str>,
+    /// Detected format.
+    format: &'a str,
+    /// Modification time as RFC 3339, in UTC; null if unknown.
+    modified: Option<String>,
+    /// Number of messages that match.
+    messages: usize,
+    /// Number of matches.
+    matches: usize,
+    /// The first messages that match.
+    found: Vec<FoundEntry<'a>>,
+}
+
+/// A file that is no session that can be opened.
+#[derive(Serialize, JsonSchema)]
+struct UnsearchedEntry<'a> {
+    /// Path of the file.
+    path: String,
+    /// Why it cannot be opened.
+    reason: &'a str,
+}
+
+/// Searches these files and prints the result.
+pub(super) fn run(
+    files: &[FoundFile],
+    given: &str,
+    limit: usize,
+    shared: &GlobalOptions,
+) -> anyhow::Result<()> {
+    let options = SearchOptions {
+        query: found::query(given)?,
+        counter: shared.counter,
+        most: MAX_MESSAGES,
+        snippet: SNIPPET,
+    };
+    let index = if shared.no_state {
+        IndexFolder::default()
+    } else {
+        IndexFolder::here()
+    };
+    let progress = Progress::default();
+    let work = || search(files, &options, &index, &progress, |_| {});
+    let result = waiting("searching", &progress, work)?;
+    if let Some(problem) = &result.index_problem {
+        note(&format!("{problem}; all files were read"));
+    }
+    let n_shown = limit.min(result.sessions.len());
+    if shared.json {
+        json(&json_output(&result, n_shown, given))
+    } else {
+        print(&text(&result, n_shown))
+    }
+}
+
+fn n_messages(result: &SearchResult) -> usize {
+    result
+        .sessions
+        .iter()
+        .map(|session| session.n_messages)
+        .sum()
+}
+
+fn n_hits(result: &SearchResult) -> usize {
+    result.sessions.iter().map(|session| session.n_hits).sum()
+}
+
+fn json_output<'a>(result: &'a SearchResult, n_shown: usize, query: &'a str) -> SessionSearch<'a> {
+    let unreadable = result.unread.iter().map(|(path, why)| UnsearchedEntry {
+        path: shown(path),
+        reason: why,
+    });
+    SessionSearch {
+        query,
+        searched: result.n_searched,
+        uses_index: result.uses_index,
+        sessions_with_matches: result.sessions.len(),
+        messages: n_messages(result),
+        matches: n_hits(result),
+        sessions: result.sessions[..n_shown].iter().map(entry).collect(),
+        unreadable: unreadable.collect(),
+        not_listed: result.sessions.len() - n_shown,
+    }
+}
+
+fn entry(session: &FoundSession) -> FoundSessionEntry<'_> {
+    FoundSessionEntry {
+        path: shown(&session.found.path),
+        conversation: session.conversation.map(|idx| idx + 1),
+        agent: session.found.agent,
+        title: &session.title,
+        project: session.project.as_deref(),
+        format: &session.format,
+        modified: session.found.modified.and_then(rfc3339),
+        messages: session.n_messages,
+        matches: session.n_hits,
+        found: session.messages.iter().map(FoundEntry::from).collect(),
+    }
+}
+
+fn text(result: &SearchResult, n_shown: usize) -> String {
+    let searched = counted(result.n_searched, "session");
+    if result.sessions.is_empty() {
+        return format!("no match in {searched}\n");
+    }
+    let mut text = format!(
+        "{} in {} of {} of {searched}\n\n",
+        found::matches(n_hits(result)),
+        counted(n_messages(result), "message"),
+        result.sessions.len(),
+    );
+    for session in &result.sessions[..n_shown] {
+        row(&mut text, session);
+    }
+    if n_shown < result.sessions.len() {
+        let more = counted(result.sessions.len() - n_shown, "older session");
+        let _ = writeln!(text, "{more} with a match (--limit 0 lists all)");
+    }
+    text
+}
+
+fn row(text: &mut String, session: &FoundSession) {
+    let label = formats::by_name(&session.format).map(|format| format.label);
+    let label = session.found.agent.or(label).unwrap_or(&session.format);
+    let title: String = session.title.chars().take(TITLE_CHARS).collect();
+    let path = shown(&session.found.path);
+    let number = session
+        .conversation
+        .map_or_else(String::new, |idx| format!(" --conversation {}", idx + 1));
+    let _ = writeln!(
+        text,
+        "{:<16}  {:<14}  {} in {}\n    {}\n    {}{number}",
+        time(session.found.modified),
+        clean(label),
+        found::matches(session.n_hits),
+        counted(session.n_messages, "message"),
+        clean(&title),
+        clean(&path),
+    );
+    for message in &session.messages {
+        found::row(text, message, "      ");
+    }
+    let more = session.n_messages - session.messages.len();
+    if more > 0 {
+        let more = counted(more, "more message");
+        let _ = writeln!(text, "      {more} (`plimsoll find` lists all)");
+    }
+    text.push('\n');
+}

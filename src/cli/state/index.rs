@@ -1,0 +1,107 @@
+//! Switches the search index on, and removes it.
+
+use super::ClearedState;
+use crate::cli::output::{clean, counted, grouped, json, print, waiting};
+use crate::exec::IndexFolder;
+use crate::exec::stores::find;
+use crate::progress::Progress;
+use anyhow::Context as _;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::fmt;
+use std::path::Path;
+
+/// The search index.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct IndexFile {
+    /// Path of the database.
+    path: String,
+    /// Size of its files.
+    bytes: u64,
+}
+
+/// The search index after it was switched on and brought up to date.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::cli) struct EnabledIndex {
+    /// Path of the database.
+    path: String,
+    /// Number of sessions in it.
+    sessions: usize,
+    /// Size of its files.
+    bytes: u64,
+}
+
+/// Text after the index was removed.
+pub(super) const REMOVED: &str = "removed the search index and switched it off\n";
+
+impl IndexFile {
+    /// Returns the index; `None` if it is off.
+    pub(super) fn of(index: &IndexFolder) -> Option<Self> {
+        let path = index.path().filter(|_| index.is_on())?;
+        Some(Self {
+            path: path.to_string_lossy().into_owned(),
+            bytes: index.bytes(),
+        })
+    }
+}
+
+impl fmt::Display for IndexFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (path, bytes) = (clean(&self.path), grouped(self.bytes));
+        write!(f, "{path} ({bytes} bytes)")
+    }
+}
+
+/// Removes the index. Returns false if it was off.
+pub(super) fn remove() -> anyhow::Result<bool> {
+    let cleared = IndexFolder::here().clear();
+    cleared.context("the search index cannot be removed; check its permissions")
+}
+
+/// Removes the index and prints the result.
+pub(super) fn clear(path: &Path, as_json: bool) -> anyhow::Result<()> {
+    let index_cleared = remove()?;
+    if as_json {
+        return json(&ClearedState {
+            path: path.to_string_lossy(),
+            index_cleared,
+            ..ClearedState::default()
+        });
+    }
+    print(if index_cleared {
+        REMOVED
+    } else {
+        "the search index is off\n"
+    })
+}
+
+/// Switches the index on and adds the sessions of all agents.
+pub(super) fn enable(as_json: bool) -> anyhow::Result<()> {
+    let folder = IndexFolder::here();
+    folder
+        .switch_on()
+        .context("the search index cannot be created; check the permissions of the data folder")?;
+    let progress = Progress::default();
+    let build = || -> anyhow::Result<usize> {
+        let mut index = folder.open()?;
+        index.update(&find(&progress)?, &progress)?;
+        Ok(index.n_sessions()?)
+    };
+    let sessions = waiting("building the search index", &progress, build)?;
+    let path = folder.path().unwrap_or_default();
+    let enabled = EnabledIndex {
+        path: path.to_string_lossy().into_owned(),
+        sessions,
+        bytes: folder.bytes(),
+    };
+    if as_json {
+        return json(&enabled);
+    }
+    print(&format!(
+        "The search index is on. It stores the text of your sessions in\n  {} ({}, {} bytes)\nOnly you can read it. It \
+         follows changed and deleted files. `plimsoll state clear index` removes it.\n",
+        clean(&enabled.path),
+        counted(sessions, "session"),
+        grouped(enabled.bytes)
+    ))
+}

@@ -1,0 +1,217 @@
+//! Messages as the index stores them: what queries read, compressed.
+
+use crate::analysis::query::Subject;
+use crate::exec::load::FileSessions;
+use crate::session::{Body, MediaKind, Message, Part, Role, Session};
+use crate::units::Tokens;
+use serde::{Deserialize, Serialize};
+
+/// Maximum size of a stored message after decompression, in bytes.
+const MAX_BYTES: usize = 1 << 30;
+
+/// A session in the index.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(in crate::exec) struct StoredSession {
+    /// Index in its file.
+    pub(in crate::exec) number: usize,
+    /// Whether its number must be named to open it.
+    pub(in crate::exec) is_numbered: bool,
+    /// Title.
+    pub(in crate::exec) title: String,
+    /// Folder in which the agent worked.
+    pub(in crate::exec) project: Option<String>,
+    /// Name of the format.
+    pub(in crate::exec) format: String,
+    /// Time of its last change in milliseconds since 1970, if its database records it.
+    pub(in crate::exec) updated: Option<i64>,
+    /// Id in its database.
+    pub(in crate::exec) id: Option<String>,
+}
+
+impl StoredSession {
+    /// Describes a session of a file.
+    pub(in crate::exec) fn new(sessions: &FileSessions, number: usize, session: &Session) -> Self {
+        let entry = sessions.entry(number);
+        Self {
+            number,
+            is_numbered: sessions.are_numbered(),
+            title: session.title.clone(),
+            project: session.project.clone(),
+            format: session.source.format.to_owned(),
+            updated: entry.and_then(|entry| entry.updated).map(|time| time.0),
+            id: entry.map(|entry| entry.id.clone()),
+        }
+    }
+}
+
+/// A stored message. Texts are borrowed to write them and owned to read them.
+#[derive(Serialize, Deserialize)]
+struct StoredMessage<T> {
+    index: usize,
+    role: u8,
+    turn: u32,
+    call: Option<usize>,
+    tokens: Option<u64>,
+    is_injected: bool,
+    is_summary: bool,
+    parts: Vec<StoredPart<T>>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredPart<T> {
+    kind: PartKind,
+    tool: Option<T>,
+    text: T,
+}
+
+/// Kind of a part's body.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+enum PartKind {
+    Text,
+    Thinking,
+    Definition,
+    Call,
+    Result,
+    Error,
+    Media,
+    Opaque,
+}
+
+const ROLES: [Role; 4] = [Role::System, Role::User, Role::Assistant, Role::Tool];
+
+/// Returns a message as bytes.
+pub(super) fn encode(subject: &Subject<'_>) -> Vec<u8> {
+    let role = ROLES.iter().position(|role| *role == subject.message.role);
+    let stored = StoredMessage {
+        index: subject.index,
+        role: role.unwrap_or_default() as u8,
+        turn: subject.message.turn,
+        call: subject.call,
+        tokens: subject.tokens.map(|tokens| tokens.0),
+        is_injected: subject.message.is_injected,
+        is_summary: subject.message.is_summary,
+        parts: subject.parts.iter().map(stored_part).collect(),
+    };
+    // Texts and numbers always serialize.
+    let json = serde_json::to_vec(&stored).unwrap_or_default();
+    lz4_flex::compress_prepend_size(&json)
+}
+
+/// Returns the text of a message that is searched: the texts and tool names of its parts.
+pub(super) fn text(subject: &Subject<'_>) -> String {
+    let mut text = String::new();
+    for part in subject.parts {
+        for part in [part.body.tool().unwrap_or_default(), part.body.text()] {
+            text.push_str(part);
+            text.push('\n');
+        }
+    }
+    text
+}
+
+fn stored_part(part: &Part) -> StoredPart<&str> {
+    let kind = match &part.body {
+        Body::Text(_) => PartKind::Text,
+        Body::Thinking { .. } => PartKind::Thinking,
+        Body::ToolDefinition { .. } => PartKind::Definition,
+        Body::ToolCall { .. } => PartKind::Call,
+        Body::ToolResult { is_error: true, .. } => PartKind::Error,
+        Body::ToolResult { .. } => PartKind::Result,
+        Body::Media { .. } => PartKind::Media,
+        Body::Opaque { .. } => PartKind::Opaque,
+    };
+    StoredPart {
+        kind,
+        tool: part.body.tool(),
+        text: part.body.text(),
+    }
+}
+
+/// A message read from the index.
+pub(super) struct RestoredMessage {
+    index: usize,
+    call: Option<usize>,
+    tokens: Option<Tokens>,
+    message: Message,
+    parts: Vec<Part>,
+}
+
+impl RestoredMessage {
+    /// Reads a message; `None` if its bytes are damaged.
+    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
+        let size = u32::from_le_bytes(*bytes.first_chunk()?) as usize;
+        let json = (size <= MAX_BYTES).then(|| lz4_flex::decompress_size_prepended(bytes))?;
+        let stored: StoredMessage<Box<str>> = serde_json::from_slice(&json.ok()?).ok()?;
+        let n_parts = stored.parts.len();
+        Some(Self {
+            index: stored.index,
+            call: stored.call,
+            tokens: stored.tokens.map(Tokens),
+            message: Message {
+                id: None,
+                role: *ROLES.get(usize::from(stored.role))?,
+                turn: stored.turn,
+                time: None,
+                is_injected: stored.is_injected,
+                is_summary: stored.is_summary,
+                in_history: true,
+                call: None,
+                parts: 0..n_parts,
+                raw: Vec::new(),
+            },
+            parts: stored.parts.into_iter().map(restored_part).collect(),
+        })
+    }
+
+    /// Returns the message for a query.
+    pub(super) fn subject(&self) -> Subject<'_> {
+        Subject {
+            index: self.index,
+            message: &self.message,
+            parts: &self.parts,
+            call: self.call,
+            tokens: self.tokens,
+        }
+    }
+}
+
+fn restored_part(stored: StoredPart<Box<str>>) -> Part {
+    let StoredPart { kind, tool, text } = stored;
+    let (tool, call) = (tool.unwrap_or_default(), Box::default());
+    let body = match kind {
+        PartKind::Text => Body::Text(text),
+        PartKind::Thinking => Body::Thinking {
+            text,
+            sealed_bytes: 0,
+            reported: None,
+        },
+        PartKind::Definition => Body::ToolDefinition { tool, json: text },
+        PartKind::Call => Body::ToolCall {
+            call,
+            tool,
+            arguments: text,
+        },
+        PartKind::Result | PartKind::Error => Body::ToolResult {
+            call,
+            tool,
+            is_error: matches!(kind, PartKind::Error),
+            text,
+        },
+        PartKind::Media => Body::Media {
+            media: MediaKind::Image,
+            mime: Box::default(),
+            bytes: 0,
+            pixels: None,
+            within: None,
+        },
+        PartKind::Opaque => Body::Opaque {
+            name: Box::default(),
+            json: text,
+        },
+    };
+    Part {
+        body,
+        record: 0,
+        block: 0,
+    }
+}

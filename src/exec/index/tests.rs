@@ -1,0 +1,307 @@
+//! Tests of the index: what it follows, what it survives, and that it never changes a result.
+
+use super::*;
+use crate::exec::search::{SearchOptions, SearchResult, search};
+use crate::exec::stores::{FoundFile, find_in};
+use crate::tokens::default_counter;
+use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
+use rusqlite::Connection;
+use std::sync::atomic::Ordering;
+use tempfile::TempDir;
+
+/// A folder with sessions and a folder for the index.
+struct Place {
+    sessions: TempDir,
+    state: TempDir,
+    index: IndexFolder,
+}
+
+impl Place {
+    /// Returns a place whose index is on.
+    fn new() -> Self {
+        let state = tempfile::tempdir().unwrap();
+        let index = IndexFolder::in_folder(state.path().join("index"));
+        index.switch_on().unwrap();
+        Self {
+            sessions: tempfile::tempdir().unwrap(),
+            state,
+            index,
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.sessions.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let chat = serde_json::json!([
+            {"role": "user", "content": text},
+            {"role": "assistant", "content": "Done."},
+        ]);
+        fs::write(self.path(name), chat.to_string()).unwrap();
+    }
+
+    fn files(&self) -> Vec<FoundFile> {
+        find_in(self.sessions.path(), &Progress::default()).unwrap()
+    }
+
+    fn update(&self) -> IndexUpdate {
+        let mut index = self.index.open().unwrap();
+        index.update(&self.files(), &Progress::default()).unwrap()
+    }
+
+    fn search_in(&self, index: &IndexFolder, query: &str) -> SearchResult {
+        let result = search(
+            &self.files(),
+            &options(query),
+            index,
+            &Progress::default(),
+            |_| {},
+        );
+        result.unwrap()
+    }
+
+    /// Returns the names of the files with a match in the index, sorted.
+    fn found(&self, query: &str) -> Vec<String> {
+        let result = self.search_in(&self.index, query);
+        assert!(result.uses_index, "{:?}", result.index_problem);
+        let path = |session: &crate::exec::search::FoundSession| {
+            let name = session.found.path.file_name().unwrap();
+            name.to_string_lossy().into_owned()
+        };
+        let mut names: Vec<String> = result.sessions.iter().map(path).collect();
+        names.sort();
+        names
+    }
+
+    fn database(&self) -> PathBuf {
+        self.index.path().unwrap()
+    }
+}
+
+fn options(query: &str) -> SearchOptions {
+    SearchOptions {
+        query: Query::parse(query).unwrap(),
+        counter: default_counter(),
+        most: 5,
+        snippet: 60,
+    }
+}
+
+#[test]
+fn new_changed_renamed_and_deleted_files_are_followed() {
+    let place = Place::new();
+    place.write("a.json", "the red lighthouse");
+    place.write("b.json", "a blue harbor");
+    assert_eq!(place.update().n_read, 2);
+    assert_eq!(place.update(), IndexUpdate::default());
+    assert_eq!(place.found("lighthouse"), ["a.json"]);
+    place.write("a.json", "the green lighthouses");
+    assert_eq!(place.found("green"), ["a.json"]);
+    assert!(place.found("red").is_empty());
+    fs::rename(place.path("a.json"), place.path("c.json")).unwrap();
+    assert_eq!(place.found("green"), ["c.json"]);
+    fs::remove_file(place.path("c.json")).unwrap();
+    assert_eq!(place.update().n_removed, 1);
+    assert!(place.found("green").is_empty());
+    assert_eq!(place.found("harbor"), ["b.json"]);
+    // Nothing of the deleted file is left in the database.
+    let bytes = fs::read(place.database()).unwrap();
+    let is_in = |text: &str| bytes.windows(text.len()).any(|w| w == text.as_bytes());
+    assert!(is_in("harbor") && !is_in("lighthouse"));
+}
+
+#[test]
+fn results_are_the_same_with_and_without_the_index() {
+    let place = Place::new();
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
+    for entry in fs::read_dir(samples).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(
+            &path,
+            place.path(path.file_name().unwrap().to_str().unwrap()),
+        )
+        .unwrap();
+    }
+    place.write(
+        "letters.json",
+        "ÄNDERN Größe ſtrong \u{212a}elvin Σίσυφος ß 日本語 a\u{0}b \"quoted\"",
+    );
+    fs::write(place.path("broken.json"), "{\"type\":").unwrap();
+    let mut n_found = 0;
+    for query in [
+        "ledger",
+        "LEDGER cargo",
+        "\"the same\"",
+        "a",
+        "zz",
+        "-ledger",
+        "kind:result tokens>2000",
+        "role:user -is:injected",
+        "tool:bash error",
+        "call:20-34 is:error",
+        "turn:3",
+        "message:1-2 the",
+        "ändern",
+        "größe",
+        "strong",
+        "kelvin",
+        "σίσυφοσ",
+        "日本語",
+        "\"\\\"quoted\"",
+        "quoted",
+        "nowhere-in-any-file",
+    ] {
+        let indexed = place.search_in(&place.index, query);
+        let read = place.search_in(&IndexFolder::default(), query);
+        assert!(indexed.uses_index && !read.uses_index);
+        n_found += read.sessions.len();
+        let read = SearchResult {
+            uses_index: true,
+            ..read
+        };
+        assert_eq!(indexed, read, "{query}");
+    }
+    assert!(n_found > 40, "{n_found}");
+}
+
+#[test]
+#[cfg(unix)]
+fn only_the_user_can_read_the_index() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::new();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    place.write("a.json", "word");
+    // Also after someone changed the permissions.
+    fs::set_permissions(place.database(), fs::Permissions::from_mode(0o644)).unwrap();
+    let mut index = place.index.open().unwrap();
+    index.update(&place.files(), &Progress::default()).unwrap();
+    let folder = place.state.path().join("index");
+    assert_eq!(mode(&folder), 0o700);
+    let files = fs::read_dir(folder).unwrap();
+    let files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+    assert!(files.len() > 1, "the premise: a journal, {files:?}");
+    for file in files {
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
+}
+
+#[test]
+fn a_damaged_index_and_one_of_another_version_are_built_anew() {
+    let place = Place::new();
+    place.write("a.json", "word");
+    place.update();
+    for damage in [
+        "UPDATE about SET version = '0'",
+        "DROP TABLE message",
+        "DROP TABLE content",
+        "UPDATE message SET data = x'00'",
+        "UPDATE session SET head = '{'",
+        "UPDATE session SET n = 9",
+        "DELETE FROM about",
+    ] {
+        let connection = Connection::open(place.database()).unwrap();
+        connection.execute_batch(damage).unwrap();
+        drop(connection);
+        assert_eq!(place.found("word"), ["a.json"], "{damage}");
+        assert_eq!(place.update(), IndexUpdate::default(), "{damage}");
+    }
+    for bytes in [&b"no database"[..], b"", b"SQLite format 3\0"] {
+        fs::write(place.database(), bytes).unwrap();
+        assert_eq!(place.found("word"), ["a.json"], "{bytes:?}");
+    }
+    let mut bytes = fs::read(place.database()).unwrap();
+    bytes[4_096..8_192].fill(0xff);
+    fs::write(place.database(), bytes).unwrap();
+    assert_eq!(place.found("word"), ["a.json"]);
+}
+
+#[test]
+fn an_interrupted_update_keeps_whole_files_and_goes_on() {
+    let place = Place::new();
+    for n in 0..40 {
+        place.write(&format!("{n}.json"), &format!("word {n}"));
+    }
+    let progress = Progress::default();
+    progress.cancel();
+    let mut index = place.index.open().unwrap();
+    let cancelled = index.update(&place.files(), &progress);
+    assert!(matches!(cancelled, Err(IndexError::Cancelled)));
+    // Another thread stops it in the middle.
+    let progress = Progress::default();
+    let stopped = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while progress.done.load(Ordering::Relaxed) == 0 {
+                std::thread::yield_now();
+            }
+            progress.cancel();
+        });
+        index.update(&place.files(), &progress)
+    });
+    let n_before = index.n_sessions().unwrap();
+    drop(index);
+    let update = place.update();
+    match stopped {
+        Ok(_) => assert_eq!((n_before, update.n_read), (40, 0)),
+        Err(error) => {
+            assert!(matches!(error, IndexError::Cancelled), "{error}");
+            assert!(
+                n_before > 0 && n_before + update.n_read == 40,
+                "{n_before} {update:?}"
+            );
+        }
+    }
+    assert_eq!(place.found("word").len(), 40);
+}
+
+#[test]
+fn an_index_is_used_only_while_it_is_on() {
+    let place = Place::new();
+    place.write("a.json", "word");
+    assert!(place.index.clear().unwrap() && !place.index.is_on());
+    assert!(!place.state.path().join("index").exists());
+    assert!(!place.index.clear().unwrap());
+    let result = place.search_in(&place.index, "word");
+    assert!(!result.uses_index && result.sessions.len() == 1);
+    assert!(!place.index.is_on(), "a search does not switch it on");
+    assert!(matches!(place.index.open(), Err(IndexError::Off)));
+    let none = IndexFolder::default();
+    assert!(!none.is_on() && none.switch_on().is_err() && !none.clear().unwrap());
+}
+
+#[test]
+fn the_index_folds_every_letter_that_queries_fold() {
+    let connection = Connection::open_in_memory().unwrap();
+    let sql = "CREATE VIRTUAL TABLE content USING fts5 (text, tokenize = 'trigram', detail = none)";
+    connection.execute_batch(sql).unwrap();
+    let mut pairs = Vec::new();
+    for letter in ('\u{1}'..=char::MAX).filter(|c| c.is_alphabetic() || c.to_lowercase().ne([*c])) {
+        let mut class = ClassUnicode::new([ClassUnicodeRange::new(letter, letter)]);
+        class.case_fold_simple();
+        let same = class.iter().flat_map(|range| range.start()..=range.end());
+        let others = same.filter(|other| *other != letter);
+        pairs.extend(others.map(|other| (letter, other)));
+    }
+    assert!(pairs.len() > 2_000, "{}", pairs.len());
+    let sql = "INSERT INTO content (rowid, text) VALUES (?1, ?2)";
+    let mut insert = connection.prepare(sql).unwrap();
+    for (id, (letter, _)) in pairs.iter().enumerate() {
+        let text = format!("x{letter}y");
+        insert.execute((id as i64, narrow::folded(&text))).unwrap();
+    }
+    let sql = "SELECT count(*) FROM content WHERE content MATCH ?1 AND rowid = ?2";
+    let mut select = connection.prepare(sql).unwrap();
+    let mut differing = Vec::new();
+    for (id, pair) in pairs.iter().enumerate() {
+        let query = Query::parse(&format!("x{}y", pair.1)).unwrap();
+        let Some(expression) = narrow::expression(&query) else {
+            continue;
+        };
+        let row = (expression, id as i64);
+        let n: i64 = select.query_row(row, |row| row.get(0)).unwrap();
+        if n == 0 {
+            differing.push(*pair);
+        }
+    }
+    assert!(differing.is_empty(), "{differing:?}");
+}

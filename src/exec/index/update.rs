@@ -1,0 +1,261 @@
+//! Brings the index up to date: reads new and changed files, and removes those that no longer exist.
+
+use super::database::{NewContent, NewSession};
+use super::narrow::folded;
+use super::stored::{self, StoredSession};
+use super::{Index, IndexError};
+use crate::analysis::query::Subject;
+use crate::exec::load::{FileSessions, LoadOptions, stamp_of};
+use crate::exec::stores::FoundFile;
+use crate::progress::Progress;
+use crate::tokens;
+use rayon::prelude::*;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+/// Maximum text of a file in the index, in bytes.
+pub const MAX_FILE_TEXT: usize = 256 << 20;
+/// Maximum text of all files in the index, in bytes. Files beyond the limits are read by each search.
+pub const MAX_TEXT: u64 = 8 << 30;
+/// Maximum number of files that are read at once.
+const MAX_BATCH: usize = 16;
+/// Maximum bytes of files that are read at once, except for one larger file.
+const MAX_BATCH_BYTES: u64 = 64 << 20;
+
+/// Result of an update.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IndexUpdate {
+    /// Files that were read.
+    pub n_read: usize,
+    /// Files that were removed since they no longer exist.
+    pub n_removed: usize,
+}
+
+/// A file to read, with its key and stamp.
+struct Changed {
+    path: PathBuf,
+    bytes: u64,
+    key: String,
+    stamp: String,
+}
+
+/// A file that was read.
+struct ReadFile {
+    key: String,
+    stamp: String,
+    /// `None` if reading was cancelled.
+    content: Option<NewContent>,
+}
+
+/// Returns the name of a file in the index: its absolute path, if it is Unicode.
+pub(super) fn key(path: &Path) -> Option<String> {
+    std::path::absolute(path).ok()?.to_str().map(str::to_owned)
+}
+
+impl Index {
+    /// Adds new files, reads changed ones again, and removes all files that no longer exist. `progress` counts the files to
+    /// read. A damaged index is built anew. Blocks.
+    ///
+    /// # Errors
+    /// Returns an [`IndexError`] if `progress` is cancelled or the index cannot be written. What was read by then is kept.
+    pub fn update(
+        &mut self,
+        files: &[FoundFile],
+        progress: &Progress,
+    ) -> Result<IndexUpdate, IndexError> {
+        match self.try_update(files, progress) {
+            Err(error) if error.is_repairable() => {
+                self.rebuild()?;
+                self.try_update(files, progress)
+            }
+            updated => updated,
+        }
+    }
+
+    /// Starts anew with an empty database.
+    pub(in crate::exec) fn rebuild(&mut self) -> Result<(), IndexError> {
+        self.folder.empty()?;
+        *self = self.folder.open()?;
+        Ok(())
+    }
+
+    fn try_update(
+        &mut self,
+        files: &[FoundFile],
+        progress: &Progress,
+    ) -> Result<IndexUpdate, IndexError> {
+        self.stop_with(progress)?;
+        self.files = self.database.files()?;
+        let is_gone = |path: &&String| !Path::new(path).exists();
+        let gone: Vec<String> = self.files.keys().filter(is_gone).cloned().collect();
+        let rows = gone.iter().filter_map(|path| self.files.remove(path));
+        let rows: Vec<i64> = rows.map(|file| file.id).collect();
+        self.database.remove(&rows)?;
+        let changed = self.changed(files, progress)?;
+        progress
+            .total
+            .store(changed.len() as u64, Ordering::Relaxed);
+        progress.done.store(0, Ordering::Relaxed);
+        let result = self.read(&changed, progress);
+        self.files = self.database.files()?;
+        result?;
+        Ok(IndexUpdate {
+            n_read: changed.len(),
+            n_removed: rows.len(),
+        })
+    }
+
+    fn changed(
+        &self,
+        files: &[FoundFile],
+        progress: &Progress,
+    ) -> Result<Vec<Changed>, IndexError> {
+        let mut changed = Vec::new();
+        for file in files {
+            progress.check_cancelled()?;
+            let (Some(key), Some(stamp)) = (key(&file.path), stamp_of(&file.path)) else {
+                continue;
+            };
+            if self
+                .files
+                .get(&key)
+                .is_none_or(|known| known.stamp != stamp)
+            {
+                changed.push(Changed {
+                    path: file.path.clone(),
+                    bytes: file.size.0,
+                    key,
+                    stamp,
+                });
+            }
+        }
+        Ok(changed)
+    }
+
+    /// Reads files in batches, and writes each batch while the next one is read.
+    fn read(&mut self, files: &[Changed], progress: &Progress) -> Result<(), IndexError> {
+        let mut left = MAX_TEXT.saturating_sub(self.database.text_bytes()?);
+        let mut before = Vec::new();
+        for batch in batches(files) {
+            progress.check_cancelled()?;
+            let read = || -> Vec<ReadFile> {
+                let files = batch.par_iter().with_max_len(1);
+                files.map(|file| read_file(file, progress)).collect()
+            };
+            let write = || self.write(std::mem::take(&mut before), &mut left, progress);
+            let (written, read) = rayon::join(write, read);
+            written?;
+            before = read;
+        }
+        self.write(before, &mut left, progress)?;
+        Ok(progress.check_cancelled()?)
+    }
+
+    fn write(
+        &mut self,
+        files: Vec<ReadFile>,
+        left: &mut u64,
+        progress: &Progress,
+    ) -> Result<(), IndexError> {
+        for file in files {
+            let Some(mut content) = file.content else {
+                continue;
+            };
+            let bytes = text_bytes(&content);
+            if bytes > *left {
+                content = NewContent::LeftOut;
+            } else {
+                *left -= bytes;
+            }
+            self.database.replace(&file.key, &file.stamp, &content)?;
+            progress.advance(1);
+        }
+        Ok(())
+    }
+}
+
+/// Divides files into batches of bounded size.
+fn batches(files: &[Changed]) -> impl Iterator<Item = &[Changed]> {
+    let mut rest = files;
+    std::iter::from_fn(move || {
+        let mut bytes = 0;
+        let is_within = |file: &&Changed| {
+            bytes += file.bytes;
+            bytes <= MAX_BATCH_BYTES
+        };
+        let n = rest.iter().take(MAX_BATCH).take_while(is_within).count();
+        let (batch, others) = rest.split_at(n.max(1).min(rest.len()));
+        rest = others;
+        (!batch.is_empty()).then_some(batch)
+    })
+}
+
+fn text_bytes(content: &NewContent) -> u64 {
+    match content {
+        NewContent::Sessions(sessions) => {
+            let messages = sessions.iter().flat_map(|session| &session.messages);
+            messages.map(|(_, text)| text.len() as u64).sum()
+        }
+        NewContent::LeftOut | NewContent::Unreadable(_) => 0,
+    }
+}
+
+fn read_file(file: &Changed, progress: &Progress) -> ReadFile {
+    // The given progress counts files.
+    let own = progress.with_same_cancellation();
+    let content = content(&file.path, &own);
+    ReadFile {
+        key: file.key.clone(),
+        stamp: file.stamp.clone(),
+        content: (!progress.is_cancelled()).then_some(content),
+    }
+}
+
+fn content(path: &Path, progress: &Progress) -> NewContent {
+    let sessions = match FileSessions::open(path, progress) {
+        Ok(sessions) => sessions,
+        Err(error) => return NewContent::Unreadable(error.to_string()),
+    };
+    let (mut all, mut left, mut problem) = (Vec::new(), MAX_FILE_TEXT, None);
+    for number in sessions.numbers() {
+        match new_session(&sessions, *number, &mut left, progress) {
+            Ok(Some(session)) => all.push(session),
+            Ok(None) => return NewContent::LeftOut,
+            Err(why) => problem = problem.or(Some(why)),
+        }
+    }
+    match problem.filter(|_| all.is_empty()) {
+        Some(problem) => NewContent::Unreadable(problem),
+        None => NewContent::Sessions(all),
+    }
+}
+
+/// Prepares a session; `None` if its text exceeds the `left` bytes.
+fn new_session(
+    sessions: &FileSessions,
+    number: usize,
+    left: &mut usize,
+    progress: &Progress,
+) -> Result<Option<NewSession>, String> {
+    let options = LoadOptions {
+        counter: tokens::default_counter(),
+        window: None,
+        conversation: number,
+    };
+    let case = sessions.case(number, &options, progress);
+    let case = case.map_err(|error| error.to_string())?;
+    let mut messages = Vec::with_capacity(case.session.messages.len());
+    for index in 0..case.session.messages.len() {
+        let subject = Subject::new(&case.session, Some(&case.ledger), index);
+        let text = stored::text(&subject);
+        match left.checked_sub(text.len()) {
+            Some(rest) => *left = rest,
+            None => return Ok(None),
+        }
+        messages.push((stored::encode(&subject), folded(&text).into_owned()));
+    }
+    Ok(Some(NewSession {
+        head: StoredSession::new(sessions, number, &case.session),
+        messages,
+    }))
+}

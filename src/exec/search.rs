@@ -1,0 +1,363 @@
+//! Searches the messages of many sessions, in their files or in the index.
+
+use super::files::LoadError;
+use super::index::{Candidates, Index, IndexError, IndexFolder, IndexedFile, StoredSession};
+use super::load::{FileSessions, LoadOptions};
+use super::stores::FoundFile;
+use crate::analysis::query::{FoundMessage, Query, Subject};
+use crate::progress::{Cancelled, Progress};
+use crate::tokens::{self, Counter};
+use rayon::prelude::*;
+use std::cmp::Reverse;
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Files that are searched at once.
+const BATCH: usize = 16;
+
+/// What to search for, and how much of it to return.
+#[derive(Clone, Debug)]
+pub struct SearchOptions {
+    /// The query.
+    pub query: Query,
+    /// The tokenizer. The index is used only with the default one.
+    pub counter: &'static Counter,
+    /// Maximum number of messages that are returned per session. All are counted.
+    pub most: usize,
+    /// Characters of a snippet.
+    pub snippet: usize,
+}
+
+/// A session with messages that match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundSession {
+    /// Its file, with the time of the session's last change.
+    pub found: FoundFile,
+    /// Index of the conversation; `None` if the file holds only one.
+    pub conversation: Option<usize>,
+    /// Title.
+    pub title: String,
+    /// Folder in which the agent worked.
+    pub project: Option<String>,
+    /// Name of the format.
+    pub format: String,
+    /// Number of messages that match.
+    pub n_messages: usize,
+    /// Number of matches.
+    pub n_hits: usize,
+    /// The first messages that match.
+    pub messages: Vec<FoundMessage>,
+}
+
+/// Result of a search.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SearchResult {
+    /// Sessions with matches, newest first.
+    pub sessions: Vec<FoundSession>,
+    /// Number of sessions that were searched.
+    pub n_searched: usize,
+    /// Files without a session that can be opened, and why.
+    pub unread: Vec<(PathBuf, String)>,
+    /// Whether the index was used.
+    pub uses_index: bool,
+    /// Reason why an index that is switched on was not used.
+    pub index_problem: Option<String>,
+}
+
+/// The sessions of one file that were searched.
+#[derive(Default)]
+struct SearchedFile {
+    sessions: Vec<SearchedSession>,
+    problem: Option<String>,
+}
+
+struct SearchedSession {
+    head: StoredSession,
+    n_messages: usize,
+    n_hits: usize,
+    messages: Vec<FoundMessage>,
+}
+
+/// Searches the sessions in these files. An index that is switched on is brought up to date first; `progress` counts the
+/// files to read, then the files to search. Reports sessions to `on_found` as they are found; the result has them in order.
+/// Blocks.
+///
+/// # Errors
+/// Returns [`Cancelled`] if `progress` is cancelled.
+pub fn search(
+    files: &[FoundFile],
+    options: &SearchOptions,
+    index: &IndexFolder,
+    progress: &Progress,
+    mut on_found: impl FnMut(&FoundSession),
+) -> Result<SearchResult, Cancelled> {
+    let is_usable = options.counter.name == tokens::default_counter().name;
+    let mut index_problem = None;
+    if is_usable && index.is_on() {
+        match search_indexed(files, options, index, progress, &mut on_found) {
+            Ok(result) => return Ok(result),
+            Err(IndexError::Cancelled) => return Err(Cancelled),
+            Err(error) => index_problem = Some(error.to_string()),
+        }
+    }
+    progress.check_cancelled()?;
+    let result = search_files(files, options, None, progress, &mut on_found);
+    result
+        .map(|result| SearchResult {
+            index_problem,
+            ..result.into_result()
+        })
+        .map_err(|_error| Cancelled)
+}
+
+fn search_indexed(
+    files: &[FoundFile],
+    options: &SearchOptions,
+    folder: &IndexFolder,
+    progress: &Progress,
+    on_found: &mut dyn FnMut(&FoundSession),
+) -> Result<SearchResult, IndexError> {
+    let mut index = folder.open()?;
+    index.update(files, progress)?;
+    let searched = |index: &Index, on_found: &mut dyn FnMut(&FoundSession)| {
+        let candidates = index.candidates(&options.query)?;
+        search_files(
+            files,
+            options,
+            Some((index, &candidates)),
+            progress,
+            on_found,
+        )
+    };
+    let all = match searched(&index, on_found) {
+        Err(error) if error.is_repairable() => {
+            index.rebuild()?;
+            index.update(files, progress)?;
+            searched(&index, on_found)?
+        }
+        all => all?,
+    };
+    Ok(SearchResult {
+        uses_index: true,
+        ..all.into_result()
+    })
+}
+
+/// Results of files, in their order.
+#[derive(Default)]
+struct SearchedFiles {
+    sessions: Vec<FoundSession>,
+    n_searched: usize,
+    unread: Vec<(PathBuf, String)>,
+    /// Ids of sessions in databases.
+    ids: HashSet<String>,
+}
+
+fn search_files(
+    files: &[FoundFile],
+    options: &SearchOptions,
+    index: Option<(&Index, &Candidates)>,
+    progress: &Progress,
+    on_found: &mut dyn FnMut(&FoundSession),
+) -> Result<SearchedFiles, IndexError> {
+    progress.total.store(files.len() as u64, Ordering::Relaxed);
+    progress.done.store(0, Ordering::Relaxed);
+    let mut all = SearchedFiles::default();
+    for batch in files.chunks(BATCH) {
+        let mut searched: Vec<Option<SearchedFile>> = Vec::with_capacity(batch.len());
+        for file in batch {
+            progress.check_cancelled()?;
+            searched.push(match index {
+                Some((index, candidates)) => from_index(file, options, index, candidates)?,
+                None => None,
+            });
+        }
+        let searched: Vec<SearchedFile> = searched
+            .into_par_iter()
+            .zip(batch)
+            .with_max_len(1)
+            .map(|(known, file)| known.unwrap_or_else(|| from_file(file, options, progress)))
+            .collect();
+        progress.check_cancelled()?;
+        for (file, searched) in batch.iter().zip(searched) {
+            all.add(file, searched, on_found);
+        }
+        progress.advance(batch.len() as u64);
+    }
+    Ok(all)
+}
+
+/// Searches a file in the index; `None` if it is not there.
+fn from_index(
+    file: &FoundFile,
+    options: &SearchOptions,
+    index: &Index,
+    candidates: &Candidates,
+) -> Result<Option<SearchedFile>, IndexError> {
+    let sessions = match index.file(&file.path)? {
+        None => return Ok(None),
+        Some(IndexedFile::Unreadable(problem)) => return Ok(Some(SearchedFile::unread(problem))),
+        Some(IndexedFile::Sessions(sessions)) => sessions,
+    };
+    let mut searched = SearchedFile::default();
+    for session in sessions {
+        let mut matches = SearchedSession::new(session.head.clone());
+        index.messages(&session, candidates, |subject| {
+            matches.add(subject, options)
+        })?;
+        searched.sessions.push(matches);
+    }
+    Ok(Some(searched))
+}
+
+/// Reads a file and searches it.
+fn from_file(file: &FoundFile, options: &SearchOptions, progress: &Progress) -> SearchedFile {
+    // The given progress counts files.
+    let progress = &progress.with_same_cancellation();
+    let sessions = match FileSessions::open(&file.path, progress) {
+        Ok(sessions) => sessions,
+        Err(error) => return SearchedFile::unread(error.to_string()),
+    };
+    let (mut searched, mut problem) = (SearchedFile::default(), None);
+    for number in sessions.numbers() {
+        match search_session(&sessions, *number, options, progress) {
+            Ok(session) => searched.sessions.push(session),
+            Err(why) => problem = problem.or(Some(why)),
+        }
+    }
+    searched.problem = problem.filter(|_| searched.sessions.is_empty());
+    searched
+}
+
+fn search_session(
+    sessions: &FileSessions,
+    number: usize,
+    options: &SearchOptions,
+    progress: &Progress,
+) -> Result<SearchedSession, String> {
+    let line = |error: LoadError| error.to_string();
+    let session = sessions.session(number, progress).map_err(line)?;
+    let mut subjects = (0..session.messages.len()).map(|idx| Subject::new(&session, None, idx));
+    // Tokens are counted only in sessions with a match.
+    if !options.query.needs_tokens() && !subjects.any(|subject| options.query.accepts(&subject)) {
+        return Ok(SearchedSession::new(StoredSession::new(
+            sessions, number, &session,
+        )));
+    }
+    let load = LoadOptions {
+        counter: options.counter,
+        window: None,
+        conversation: number,
+    };
+    let case = sessions.case(number, &load, progress).map_err(line)?;
+    let (session, ledger) = (&case.session, &case.ledger);
+    let mut matches = SearchedSession::new(StoredSession::new(sessions, number, session));
+    for index in 0..session.messages.len() {
+        matches.add(&Subject::new(session, Some(ledger), index), options);
+    }
+    Ok(matches)
+}
+
+impl SearchedFile {
+    fn unread(problem: String) -> Self {
+        Self {
+            sessions: Vec::new(),
+            problem: Some(problem),
+        }
+    }
+}
+
+impl SearchedSession {
+    fn new(head: StoredSession) -> Self {
+        Self {
+            head,
+            n_messages: 0,
+            n_hits: 0,
+            messages: Vec::new(),
+        }
+    }
+
+    /// Adds a message if it matches.
+    fn add(&mut self, subject: &Subject<'_>, options: &SearchOptions) {
+        let Some(found) = options.query.find_in(subject, options.snippet) else {
+            return;
+        };
+        self.n_messages += 1;
+        self.n_hits += found.n_hits;
+        if self.messages.len() < options.most {
+            self.messages.push(found);
+        }
+    }
+
+    fn found(self, file: &FoundFile) -> Option<FoundSession> {
+        let Self { head, .. } = self;
+        let updated = head.updated.and_then(moment);
+        (self.n_messages > 0).then(|| FoundSession {
+            found: FoundFile {
+                modified: updated.or(file.modified),
+                ..file.clone()
+            },
+            conversation: head.is_numbered.then_some(head.number),
+            title: head.title,
+            project: head.project,
+            format: head.format,
+            n_messages: self.n_messages,
+            n_hits: self.n_hits,
+            messages: self.messages,
+        })
+    }
+}
+
+impl SearchedFiles {
+    fn add(
+        &mut self,
+        file: &FoundFile,
+        searched: SearchedFile,
+        on_found: &mut dyn FnMut(&FoundSession),
+    ) {
+        self.unread
+            .extend(searched.problem.map(|why| (file.path.clone(), why)));
+        for session in searched.sessions {
+            self.n_searched += 1;
+            self.ids.extend(session.head.id.clone());
+            if let Some(found) = session.found(file) {
+                on_found(&found);
+                self.sessions.push(found);
+            }
+        }
+    }
+
+    /// Returns the result without sessions that their program migrated from files to a database.
+    fn into_result(self) -> SearchResult {
+        let Self {
+            mut sessions,
+            n_searched,
+            unread,
+            ids,
+        } = self;
+        let is_migrated = |session: &FoundSession| {
+            let stem = session
+                .found
+                .path
+                .file_stem()
+                .and_then(|stem| stem.to_str());
+            let is_stored = session.found.agent.is_some() && session.conversation.is_none();
+            is_stored && stem.is_some_and(|stem| ids.contains(stem))
+        };
+        sessions.retain(|session| !is_migrated(session));
+        sessions.sort_by_key(|session| Reverse(session.found.modified));
+        SearchResult {
+            sessions,
+            n_searched,
+            unread,
+            ..SearchResult::default()
+        }
+    }
+}
+
+fn moment(millis: i64) -> Option<SystemTime> {
+    let time = Duration::from_millis(u64::try_from(millis).ok()?);
+    UNIX_EPOCH.checked_add(time)
+}

@@ -1,0 +1,5 @@
+//! Help about the query language of find, filters and search.
+
+/// Summary of the language.
+pub const QUERY_HELP: &str = "words, \"a phrase\", text:WORD, kind:result, role:user, tool:Bash, tokens>2000, \
+    call:20-34, turn:3, message:12, is:error; - negates a term";
