@@ -2,6 +2,7 @@
 
 mod breakdown;
 pub mod canary;
+pub mod comparison;
 pub mod cost;
 mod difference;
 pub mod facts;
@@ -22,7 +23,9 @@ pub mod tune;
 pub mod validity;
 mod verdict;
 
-pub use breakdown::{LargestPart, largest_parts, tokens_by_tool};
+pub use breakdown::{
+    LargestPart, ToolUse, heaviest_part, largest_parts, message_kind, tokens_by_tool, tool_uses,
+};
 pub use difference::{Change, ChangedMessage, ContextDifference, MessageRef};
 pub use finding::{Finding, FindingKind, findings, flaws};
 pub use last_use::LastUses;

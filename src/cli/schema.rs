@@ -5,8 +5,8 @@ use super::nearest::unknown;
 use super::output::{json, print};
 use super::status::Status;
 use super::{
-    compact, context, convert, diagnose, evaluate, gate, inspect, presets, replay, report, restore,
-    sessions, state, sweep,
+    compact, compare, context, convert, diagnose, evaluate, gate, inspect, presets, replay, report,
+    restore, sessions, state, sweep,
 };
 use anyhow::Context as _;
 use schemars::generate::SchemaSettings;
@@ -27,10 +27,11 @@ pub(super) struct Args {
 type Generate = fn() -> Schema;
 
 /// The commands with a schema, each with the function that generates it.
-const SCHEMAS: [(&str, Generate); 21] = [
+const SCHEMAS: [(&str, Generate); 22] = [
     ("inspect", schema::<inspect::Inspection<'static>>),
     ("replay", schema::<replay::Replay<'static>>),
     ("diagnose", schema::<diagnose::DiagnosisOutput<'static>>),
+    ("compare", schema::<compare::ComparisonOutput<'static>>),
     ("evaluate", schema::<evaluate::Evaluation<'static>>),
     ("evaluate model", schema::<crate::exec::evaluate::Report>),
     ("sweep", schema::<sweep::Sweep<'static>>),

@@ -145,15 +145,16 @@ fn inspect_replay_and_diagnose_follow_their_schemas_for_every_sample() {
         "baseagent",
     ];
     let policies = systems.map(|system| ["--policy", system]).concat();
+    let compacted = sample("compacted.jsonl");
     for file in session_files(&repository().join("sample_sessions")) {
         let file = file.to_string_lossy();
         validator.run(&["inspect", &file]);
         validator.run(&["diagnose", &file]);
+        validator.run(&["compare", &file, &compacted]);
         let small = ["replay", &file, "--window", "60k", "--output-reserve", "4k"];
         validator.run(&[&small[..], &policies].concat());
     }
     let events = ["--restart", "20", "--error", "30=rate_limit", "--drop", "3"];
-    let compacted = sample("compacted.jsonl");
     let edited = [&["replay", &compacted], &events[..], &policies].concat();
     validator.run(&edited);
 }

@@ -10,6 +10,7 @@ mod server;
 
 mod basics;
 mod command;
+mod compare;
 mod convert;
 mod evaluate;
 mod export;
@@ -30,5 +31,6 @@ mod ranges;
 mod restore;
 mod sessions;
 mod systems;
+mod tabs;
 mod tracks;
 mod workspace;

@@ -1,7 +1,8 @@
 //! The dialog for typing the path of a session file, for systems without a file dialog.
 
 use super::command::OpenCommand;
-use crate::app::command::Commands;
+use crate::app::command::{Command, Commands};
+use crate::app::compare::command::CompareCommand;
 use crate::app::theme::{palette, space};
 use crate::app::view::View;
 use crate::app::widgets;
@@ -17,7 +18,7 @@ const WIDTH: f32 = 480.0;
 pub fn show(ui: &Ui, view: &View, problem: Option<&str>, commands: &mut Commands) {
     let modal = dialog(ui, "open path").show(ui.ctx(), |ui| {
         ui.set_width(WIDTH);
-        dialog_title(ui, "Open a session");
+        dialog_title(ui, if view.asks_compared { "Open as comparison" } else { "Open a session" });
         ui.label(weak(
             ui,
             "No file dialog is available. Type the path of a file or folder, or drop it on the window.",
@@ -33,7 +34,12 @@ pub fn show(ui: &Ui, view: &View, problem: Option<&str>, commands: &mut Commands
         ui.horizontal(|ui| {
             let open = ui.add_enabled_ui(!path.is_empty(), |ui| widgets::primary_button(ui, "Open"));
             if !path.is_empty() && (open.inner.clicked() || is_entered) {
-                commands.push(OpenCommand::Path(PathBuf::from(&path)));
+                let path = PathBuf::from(&path);
+                commands.push(if view.asks_compared {
+                    Command::from(CompareCommand::Open(path, 0))
+                } else {
+                    OpenCommand::Path(path).into()
+                });
             }
             if widgets::secondary_button(ui, "Cancel", "").clicked() {
                 commands.push(OpenCommand::AskPath(false));

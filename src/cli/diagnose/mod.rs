@@ -1,6 +1,5 @@
 //! `plimsoll diagnose`: problems of a session, its cost and losses, and those of each policy.
 
-mod cost_json;
 mod json_output;
 mod lane_cost;
 mod losses;
