@@ -17,6 +17,8 @@ use egui_extras::Column as Width;
 const SIDE_BY_SIDE: f32 = 860.0;
 /// Width of a value, in points.
 const VALUE: f32 = 78.0;
+/// Width of a relative change, in points.
+const CHANGE: f32 = 64.0;
 /// Width of a table from which it shows the relative change, in points.
 const WITH_CHANGE: f32 = 400.0;
 
@@ -24,9 +26,9 @@ const WITH_CHANGE: f32 = 400.0;
 pub(super) fn show(ui: &mut Ui, both: Both<'_>) {
     let sessions = &both.found.sessions;
     let whole = rows("", figures(sessions));
-    let parts: Vec<_> = rows("tokens: ", composition(sessions))
+    let parts: Vec<_> = rows("", composition(sessions))
         .into_iter()
-        .chain(rows("cost: ", charges(sessions)))
+        .chain(rows("cost:", charges(sessions)))
         .collect();
     if ui.available_width() < SIDE_BY_SIDE {
         table(ui, "compared figures", &[whole, parts].concat());
@@ -65,7 +67,8 @@ fn table(ui: &mut Ui, id: &'static str, rows: &[FigureRow]) {
         value(Col::Value(Side::A), "A"),
         value(Col::Value(Side::B), "B"),
         value(Col::Difference, "B − A").help("Value of B minus value of A"),
-        value(Col::Change, "change")
+        Column::new(Col::Change, "change", Width::exact(CHANGE))
+            .right()
             .help("Difference as a share of A")
             .hidden_below(WITH_CHANGE),
     ];
@@ -94,7 +97,7 @@ fn cell(ui: &mut Ui, (group, figure): FigureRow, column: Col) {
                 widgets::swatch(ui, palette(ui).kind(kind));
             }
             if !group.is_empty() {
-                ui.label(weak(ui, group.trim_end()));
+                ui.label(weak(ui, group));
             }
             ui.add(Label::new(name).truncate());
         }
@@ -135,7 +138,7 @@ fn text(value: Quantity) -> String {
 fn difference(value: Quantity, by: f64) -> String {
     let size = match value {
         Quantity::Count(_) | Quantity::Tokens(_) => wording::tokens(Tokens(by.abs() as u64)),
-        Quantity::Share(_) => format!("{:.1} pp", by.abs() * 100.0),
+        Quantity::Share(_) => format!("{:.1} points", by.abs() * 100.0),
         Quantity::Usd(_) => wording::usd(Usd(by.abs())),
     };
     signed(by, &size)

@@ -4,11 +4,10 @@ use super::command::TabsCommand;
 use super::session_tab::TabLabel;
 use crate::app::command::Commands;
 use crate::app::theme::{palette, space};
-use crate::app::widgets;
 use crate::safe_text;
 use egui::{
-    Align, Align2, CornerRadius, Frame, Id, Layout, Panel, Rect, Response, RichText, Role, Sense,
-    TextStyle, Ui, UiBuilder, WidgetInfo, pos2, vec2,
+    Align2, CornerRadius, Frame, Id, Panel, Rect, Response, Role, Sense, TextStyle, TextWrapMode,
+    Ui, WidgetInfo, WidgetText, pos2, vec2,
 };
 
 /// Height of the row, in points.
@@ -61,7 +60,7 @@ pub(in crate::app) fn show(
 
 /// Shows a tab with its close button.
 fn tab(
-    ui: &mut Ui,
+    ui: &Ui,
     place: Rect,
     (idx, label): (usize, &TabLabel),
     is_shown: bool,
@@ -110,10 +109,15 @@ fn tab(
     };
     let left = place.left() + 10.0;
     let part = Rect::from_x_y_ranges(left..=right.max(left), place.y_range());
-    let layout = Layout::left_to_right(Align::Center);
-    let mut inner = ui.new_child(UiBuilder::new().max_rect(part).layout(layout));
-    inner.style_mut().interaction.selectable_labels = false;
-    widgets::one_line(&mut inner, RichText::new(text).color(color));
+    // Painted, since the tab itself has the accessible name.
+    let galley = WidgetText::from(text).into_galley(
+        ui,
+        Some(TextWrapMode::Truncate),
+        part.width(),
+        TextStyle::Body,
+    );
+    let at = part.left_center() - vec2(0.0, galley.size().y / 2.0);
+    ui.painter().galley(at, galley, color);
     if let Some(close) = &close {
         let ink = if close.hovered() {
             palette.text
