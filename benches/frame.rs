@@ -21,6 +21,11 @@ fn main() {
 
 /// Opens a window with the session and draws frames until nothing changes.
 fn window() -> (Stage, App, tempfile::TempDir) {
+    window_with(false)
+}
+
+/// Opens a window with the session, and compares it with one of the same length if `is_compared`.
+fn window_with(is_compared: bool) -> (Stage, App, tempfile::TempDir) {
     let folder = tempfile::tempdir().expect("a folder for the session");
     let path = folder.path().join("bench.jsonl");
     let messages = number("PLIMSOLL_MESSAGES").unwrap_or(common::MESSAGES);
@@ -29,8 +34,15 @@ fn window() -> (Stage, App, tempfile::TempDir) {
         None => common::file_of(messages),
     };
     std::fs::write(&path, bytes).expect("room for the session");
+    let compared = is_compared.then(|| {
+        let path = folder.path().join("other.jsonl");
+        let bytes = common::file_with(messages, 1_400);
+        std::fs::write(&path, bytes).expect("room for the session");
+        path
+    });
     let options = Options {
         paths: vec![path],
+        compared,
         no_state: true,
         work: if is_threaded() {
             WorkMode::AsNeeded
@@ -89,6 +101,13 @@ fn nothing_changes(bencher: divan::Bencher<'_, '_>) {
 #[divan::bench(sample_count = 50)]
 fn another_call_is_selected(bencher: divan::Bencher<'_, '_>) {
     let (mut stage, mut app, _folder) = window();
+    bencher.bench_local(|| frame(&mut stage, &mut app, press(Key::ArrowLeft)));
+}
+
+/// Two sessions are compared, with both curves and the tab Compare; each frame selects another call.
+#[divan::bench(sample_count = 50)]
+fn another_call_is_selected_with_two_sessions(bencher: divan::Bencher<'_, '_>) {
+    let (mut stage, mut app, _folder) = window_with(true);
     bencher.bench_local(|| frame(&mut stage, &mut app, press(Key::ArrowLeft)));
 }
 

@@ -47,6 +47,7 @@ fn options(args: WindowArgs) -> Result<Options, String> {
     });
     let options = Options {
         paths: args.paths,
+        compared: args.compared,
         size: args.size.map_or(egui::vec2(1440.0, 900.0), |[w, h]| {
             egui::vec2(w as f32, h as f32)
         }),

@@ -1,7 +1,8 @@
 //! Breakdown of the full history: the largest parts, and tokens by tool.
 
 use crate::engine::Case;
-use crate::session::{Body, Kind, Session, kind_of};
+use crate::session::{Body, Kind, Message, Part, Session, kind_of};
+use crate::tokens::TokenLedger;
 use crate::units::Tokens;
 use std::collections::{BTreeMap, HashMap};
 
@@ -43,25 +44,69 @@ pub fn largest_parts(case: &Case, n: usize) -> Vec<LargestPart> {
     parts.into_iter().map(describe).collect()
 }
 
-/// Returns the tokens of calls and results by tool, largest first. An image in a result counts for its tool.
-pub fn tokens_by_tool(case: &Case) -> Vec<(String, Tokens)> {
+/// The use of a tool in the full history.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ToolUse {
+    /// Number of calls.
+    pub calls: usize,
+    /// Number of failed results.
+    pub errors: usize,
+    /// Actual tokens of calls and results. An image in a result counts for its tool.
+    pub tokens: Tokens,
+}
+
+/// Returns the use of each tool, by name.
+pub fn tool_uses(case: &Case) -> BTreeMap<&str, ToolUse> {
     let tools = tools_of_calls(&case.session);
-    let mut sums: BTreeMap<&str, Tokens> = BTreeMap::new();
+    let mut uses: BTreeMap<&str, ToolUse> = BTreeMap::new();
     for (_, part) in history_parts(&case.session) {
         let body = &case.session.parts[part].body;
         if matches!(body, Body::ToolDefinition { .. }) {
             continue;
         }
         if let Some(tool) = tool_of(&tools, body) {
-            *sums.entry(tool).or_default() += case.ledger.part(part);
+            let is_error = matches!(body, Body::ToolResult { is_error: true, .. });
+            let tool_use = uses.entry(tool).or_default();
+            tool_use.calls += usize::from(matches!(body, Body::ToolCall { .. }));
+            tool_use.errors += usize::from(is_error);
+            tool_use.tokens += case.ledger.part(part);
         }
     }
-    let mut all: Vec<_> = sums
+    uses
+}
+
+/// Returns the tokens of calls and results by tool, largest first.
+pub fn tokens_by_tool(case: &Case) -> Vec<(String, Tokens)> {
+    let mut all: Vec<_> = tool_uses(case)
         .into_iter()
-        .map(|(tool, tokens)| (tool.to_owned(), tokens))
+        .map(|(tool, tool_use)| (tool.to_owned(), tool_use.tokens))
         .collect();
     all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     all
+}
+
+/// Returns the part with the most tokens of a message, the first of equal ones; `None` if it has no part.
+pub fn heaviest_part(ledger: &TokenLedger, message: &Message) -> Option<usize> {
+    let parts = message.parts.clone();
+    parts.reduce(|a, b| {
+        if ledger.part(b) > ledger.part(a) {
+            b
+        } else {
+            a
+        }
+    })
+}
+
+/// Returns the kind of a message: that of its part with the most tokens.
+pub fn message_kind(case: &Case, message: &Message) -> Kind {
+    let empty = Part {
+        body: Body::Text("".into()),
+        record: 0,
+        block: 0,
+    };
+    let heaviest = heaviest_part(&case.ledger, message);
+    let part = heaviest.map_or(&empty, |part| &case.session.parts[part]);
+    kind_of(message, part)
 }
 
 /// Returns every part of the full history with its message, in order.

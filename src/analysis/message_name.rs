@@ -1,5 +1,6 @@
 //! Readable names of messages, by their largest part: `read main.ts`, `bash cargo test`, `user message 3`.
 
+use super::heaviest_part;
 use crate::engine::Case;
 use crate::session::{Body, Role, Session};
 use serde_json::Value;
@@ -41,9 +42,7 @@ impl<'a> MessageName<'a> {
     /// Returns the name of the message with this index.
     pub fn of(case: &'a Case, message: usize) -> Self {
         let session = &case.session;
-        let weight = |part: usize| case.ledger.part(part);
-        let parts = session.messages[message].parts.clone();
-        let heaviest = parts.reduce(|a, b| if weight(b) > weight(a) { b } else { a });
+        let heaviest = heaviest_part(&case.ledger, &session.messages[message]);
         let is_media =
             heaviest.is_some_and(|p| matches!(session.parts[p].body, Body::Media { .. }));
         match heaviest.and_then(|part| call_of(session, part)) {

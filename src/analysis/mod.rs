@@ -3,6 +3,7 @@
 mod breakdown;
 mod call_range;
 pub mod canary;
+pub mod comparison;
 pub mod cost;
 mod difference;
 pub mod facts;
@@ -23,7 +24,9 @@ pub mod tune;
 pub mod validity;
 mod verdict;
 
-pub use breakdown::{LargestPart, largest_parts, tokens_by_tool};
+pub use breakdown::{
+    LargestPart, ToolUse, heaviest_part, largest_parts, message_kind, tokens_by_tool, tool_uses,
+};
 pub use call_range::CallRange;
 pub use difference::{Change, ChangedMessage, ContextDifference, MessageRef};
 pub use finding::{Finding, FindingKind, findings, flaws};

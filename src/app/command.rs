@@ -1,6 +1,7 @@
 //! UI commands: one variant per feature. Panels send them, and the window executes them after the frame.
 
 use crate::app::command_palette::state::PaletteCommand;
+use crate::app::compare::command::CompareCommand;
 use crate::app::convert::conversion::ConvertCommand;
 use crate::app::export::command::ExportCommand;
 use crate::app::lanes::command::LanesCommand;
@@ -17,6 +18,7 @@ use crate::app::sessions::list::SessionsCommand;
 use crate::app::settings_panel::command::SettingsCommand;
 use crate::app::settings_panel::preset_saving::PresetCommand;
 use crate::app::shell::command::ShellCommand;
+use crate::app::tabs::command::TabsCommand;
 use crate::app::tune::command::TuneCommand;
 use crate::app::view::ViewCommand;
 
@@ -40,6 +42,8 @@ macro_rules! commands {
 commands! {
     /// Opens and closes sessions.
     Open(OpenCommand),
+    /// Shows, opens and closes tabs.
+    Tabs(TabsCommand),
     /// Lists sessions.
     Sessions(SessionsCommand),
     /// Selects a call, message, lane or event.
@@ -58,6 +62,8 @@ commands! {
     Settings(SettingsCommand),
     /// Saves a policy as a preset.
     Preset(PresetCommand),
+    /// Compares with a second session.
+    Compare(CompareCommand),
     /// Tries settings.
     Tune(TuneCommand),
     /// Exports a managed conversation.

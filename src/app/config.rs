@@ -1,6 +1,6 @@
 //! The compared lanes and the assumptions of a comparison.
 
-use crate::app::cost::billing::BillingChoice;
+use crate::app::cost::billing::{BillingChoice, PriceChoice};
 use crate::app::settings_panel::knobs::KnobSettings;
 use crate::engine::{ManualEdits, ProviderError};
 use crate::tokens;
@@ -66,6 +66,16 @@ impl Config {
             notes: Arc::default(),
             billing: BillingChoice::default(),
         }
+    }
+
+    /// Forgets what was set for the model, the calls and the messages of a session.
+    pub fn reset_session(&mut self) {
+        self.window = None;
+        self.billing.price = PriceChoice::default();
+        self.restarts.clear();
+        self.errors.clear();
+        self.manual_edits = Arc::default();
+        self.notes = Arc::default();
     }
 
     /// Adds or removes a restart mark before a call.

@@ -8,6 +8,7 @@ impl App {
     pub(super) fn execute(&mut self, ctx: &egui::Context, command: Command) {
         match command {
             Command::Open(command) => self.execute_open(ctx, command),
+            Command::Tabs(command) => self.execute_tabs(ctx, command),
             Command::Sessions(command) => self.execute_sessions(ctx, command),
             Command::Select(command) => self.execute_select(command),
             Command::View(command) => self.execute_view(command),
@@ -17,6 +18,7 @@ impl App {
             Command::Lanes(command) => self.execute_lanes(ctx, command),
             Command::Settings(command) => self.execute_settings(command),
             Command::Preset(command) => self.execute_preset(command),
+            Command::Compare(command) => self.execute_compare(ctx, command),
             Command::Tune(command) => self.execute_tune(ctx, command),
             Command::Export(command) => self.execute_export(ctx, command),
             Command::Measure(command) => self.execute_measure(ctx, command),

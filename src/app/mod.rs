@@ -7,6 +7,7 @@ pub mod bar;
 pub mod changes;
 pub mod command;
 pub mod command_palette;
+pub mod compare;
 pub mod config;
 pub mod convert;
 pub mod cost;
@@ -35,6 +36,7 @@ pub mod sessions;
 pub mod settings_panel;
 pub mod shell;
 mod start;
+pub mod tabs;
 pub mod theme;
 pub mod timeline;
 pub mod tune;
@@ -51,6 +53,7 @@ use crate::app::background::latest_result::WorkMode;
 use crate::app::bar::input::BarInput;
 use crate::app::command::Commands;
 use crate::app::command_palette::state::PaletteState;
+use crate::app::compare::comparison::OpenComparison;
 use crate::app::config::Config;
 use crate::app::convert::conversion::Conversion;
 use crate::app::derived::Derived;
@@ -73,12 +76,14 @@ use crate::app::settings_panel::preset_saving::PresetSaving;
 use crate::app::shell::history::History;
 use crate::app::shell::open_session::{FrameRequests, OpenSession};
 use crate::app::shell::saved_state::Memory;
+use crate::app::tabs::session_tab::Tabs;
 use crate::app::tune::sweep::Sweep;
 use crate::app::view::View;
 use crate::app::workspace::saver::Saver;
 use crate::app::workspace::visits::Visits;
 use crate::exec::{IndexFolder, OwnPresets};
 use crate::units::Tokens;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The window.
@@ -113,6 +118,12 @@ pub struct App {
     /// The command palette, while it is open.
     palette: Option<PaletteState>,
     sweep: Option<Sweep>,
+    /// The second session that is compared with the open one.
+    comparison: Option<OpenComparison>,
+    /// The session to compare with the first one, until that is loaded.
+    requested_comparison: Option<PathBuf>,
+    /// The tabs. The fields of the window hold the session of the shown one.
+    tabs: Tabs,
     dialog: Option<shell::file_dialog::FileDialog>,
     /// A pending request for the clipboard.
     pasting: Option<open::paste::ClipboardRequest>,
@@ -197,6 +208,9 @@ impl App {
             logs: None,
             palette: None,
             sweep: None,
+            comparison: None,
+            requested_comparison: options.compared.clone(),
+            tabs: Tabs::default(),
             dialog: None,
             pasting: None,
             paste_keys: open::paste::PasteKeys::default(),
@@ -247,6 +261,7 @@ impl App {
                 &self.view,
             );
         }
+        self.update_comparison(&ctx);
         let hovered = self.view.tune.hovered;
         self.derived
             .update_tried_setting(&ctx, self.sweep.as_ref(), hovered);
@@ -309,6 +324,7 @@ impl App {
             can_undo: self.history.can_undo() || self.history.is_ahead(&self.config),
             can_redo: self.history.can_redo(),
         };
+        tabs::panel::show(ui, &self.tab_labels(), self.tabs.index(), &mut commands);
         bar::panel::show(ui, &bar, self.runs(), &mut commands);
         if let Some(list) = self.list() {
             sessions::panel::show(ui, list, document, &mut commands);
@@ -366,6 +382,7 @@ impl App {
             policies: &self.policies,
             derived: &self.derived,
             sweep: self.sweep.as_ref(),
+            comparison: self.comparison.as_ref(),
             own_price: self.memory.price(),
             is_covered: self.is_covered(),
             once,

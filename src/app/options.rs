@@ -15,6 +15,8 @@ use std::path::PathBuf;
 pub struct Options {
     /// Files to open; the first one is shown, the others are listed under Recent.
     pub paths: Vec<PathBuf>,
+    /// File of the session to compare with the first one.
+    pub compared: Option<PathBuf>,
     /// Index of the conversation in the first file, from 0.
     pub conversation: usize,
     /// Size of the window or the picture, in points.
@@ -152,6 +154,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             paths: Vec::new(),
+            compared: None,
             conversation: 0,
             size: vec2(1440.0, 900.0),
             pixels_per_point: 1.0,

@@ -1,5 +1,6 @@
 //! The view settings of all panels.
 
+use crate::app::compare::state::CompareView;
 use crate::app::cost::state::CostView;
 use crate::app::evaluate::state::EvaluateView;
 use crate::app::events::list::EventFilter;
@@ -29,6 +30,8 @@ pub struct View {
     pub evaluate: EvaluateView,
     /// The tab Tune.
     pub tune: TuneView,
+    /// The tab Compare.
+    pub compare: CompareView,
     /// Messages whose folds are open in the lanes.
     pub unfolded: BTreeSet<u32>,
     /// Settings of the last export of this session.
@@ -37,6 +40,8 @@ pub struct View {
     pub path: String,
     /// The path dialog is open.
     pub asks_path: bool,
+    /// The path dialog asks for the session to compare.
+    pub asks_compared: bool,
     /// The list of shortcuts is open.
     pub shows_shortcuts: bool,
 }
@@ -78,6 +83,8 @@ tabs! {
     Cost,
     /// Sweep over settings.
     Tune,
+    /// A second session side by side.
+    Compare,
     /// The focused policy and its sources.
     About,
     /// Import: parsing of the file.
@@ -101,6 +108,8 @@ pub enum ViewCommand {
     Evaluate(EvaluateView),
     /// Set the view of the tab Tune.
     Tune(Box<TuneView>),
+    /// Set the view of the comparison.
+    Compare(CompareView),
 }
 
 impl View {
@@ -114,6 +123,7 @@ impl View {
             ViewCommand::Cost(view) => self.cost = view,
             ViewCommand::Evaluate(view) => self.evaluate = view,
             ViewCommand::Tune(view) => self.tune = *view,
+            ViewCommand::Compare(view) => self.compare = view,
         }
     }
 }

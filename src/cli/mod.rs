@@ -7,9 +7,11 @@
 mod args;
 mod billing;
 mod compact;
+mod compare;
 mod completions;
 mod context;
 mod convert;
+mod cost_json;
 mod curve;
 mod diagnose;
 mod evaluate;
@@ -82,6 +84,7 @@ commands! {
     Find: find,
     Replay: replay,
     Diagnose: diagnose,
+    Compare: compare,
     Evaluate: evaluate,
     Sweep: sweep,
     Gate: gate,

@@ -5,8 +5,8 @@ use super::nearest::unknown;
 use super::output::{json, print};
 use super::status::Status;
 use super::{
-    compact, context, convert, diagnose, evaluate, find, gate, inspect, presets, replay, report,
-    restore, sessions, state, sweep,
+    compact, compare, context, convert, diagnose, evaluate, find, gate, inspect, presets, replay,
+    report, restore, sessions, state, sweep,
 };
 use anyhow::Context as _;
 use schemars::generate::SchemaSettings;
@@ -27,7 +27,7 @@ pub(super) struct Args {
 type Generate = fn() -> Schema;
 
 /// The commands with a schema, each with the function that generates it.
-const SCHEMAS: [(&str, Generate); 25] = [
+const SCHEMAS: [(&str, Generate); 26] = [
     ("inspect", schema::<inspect::Inspection<'static>>),
     ("find", schema::<find::FindResult<'static>>),
     ("replay", schema::<replay::Replay<'static>>),
@@ -36,6 +36,7 @@ const SCHEMAS: [(&str, Generate); 25] = [
         "diagnose calls",
         schema::<diagnose::CallRangeOutput<'static>>,
     ),
+    ("compare", schema::<compare::ComparisonOutput<'static>>),
     ("evaluate", schema::<evaluate::Evaluation<'static>>),
     ("evaluate model", schema::<crate::exec::evaluate::Report>),
     ("sweep", schema::<sweep::Sweep<'static>>),

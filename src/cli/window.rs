@@ -17,6 +17,9 @@ pub(super) struct Args {
     /// Session files or a folder; opens the first file and lists the others under Recent
     #[arg(value_name = "FILE")]
     paths: Vec<PathBuf>,
+    /// Session file to compare with the first one
+    #[arg(long, value_name = "FILE", requires = "paths")]
+    compare: Option<PathBuf>,
     #[command(flatten)]
     lanes: LaneArgs,
     /// Render the window to a PNG, without a display
@@ -39,6 +42,8 @@ struct Size([u32; 2]);
 pub struct WindowArgs {
     /// Session files; none opens the empty window.
     pub paths: Vec<PathBuf>,
+    /// Session file to compare with the first one.
+    pub compared: Option<PathBuf>,
     /// Path of the picture to render instead of opening a window.
     pub screenshot: Option<PathBuf>,
     /// Size in points.
@@ -71,6 +76,7 @@ impl Args {
     /// Returns true if a window option precedes a command.
     pub(super) fn are_given(&self) -> bool {
         !self.paths.is_empty()
+            || self.compare.is_some()
             || self.screenshot.is_some()
             || self.size.is_some()
             || self.theme.is_some()
@@ -92,9 +98,11 @@ impl Args {
         let lanes = self.lanes.of_window(shared)?;
         self.paths
             .iter()
+            .chain(&self.compare)
             .try_for_each(|path| check(path, commands))?;
         Ok(WindowArgs {
             paths: self.paths,
+            compared: self.compare,
             screenshot: self.screenshot,
             size: self.size.map(|Size(size)| size),
             theme: self.theme,

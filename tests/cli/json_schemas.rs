@@ -154,14 +154,15 @@ fn inspect_replay_and_diagnose_follow_their_schemas_for_every_sample() {
         "baseagent",
     ];
     let policies = systems.map(|system| ["--policy", system]).concat();
+    let compacted = sample("compacted.jsonl");
     for file in session_files(&repository().join("sample_sessions")) {
         let file = file.to_string_lossy();
         validator.run(&["inspect", &file]);
         validator.run(&["diagnose", &file]);
+        validator.run(&["compare", &file, &compacted]);
         let small = ["replay", &file, "--window", "60k", "--output-reserve", "4k"];
         validator.run(&[&small[..], &policies].concat());
     }
-    let compacted = sample("compacted.jsonl");
     validator.run(&["find", &compacted, "kind:result ledger", "--limit", "3"]);
     validator.run(&["find", &compacted, "role:user"]);
     validator.run_as(

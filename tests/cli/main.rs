@@ -11,6 +11,7 @@ mod server;
 mod xml;
 
 mod compact;
+mod compare;
 mod convert;
 mod diagnose;
 mod edges;

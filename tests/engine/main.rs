@@ -4,6 +4,7 @@
 mod conversation;
 
 mod agents;
+mod comparison;
 mod cost;
 mod digest;
 mod facts;

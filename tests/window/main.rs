@@ -10,6 +10,7 @@ mod server;
 
 mod basics;
 mod command;
+mod compare;
 mod convert;
 mod evaluate;
 mod export;
@@ -32,5 +33,6 @@ mod screen;
 mod search;
 mod sessions;
 mod systems;
+mod tabs;
 mod tracks;
 mod workspace;

@@ -141,6 +141,7 @@ impl GeneratedSession {
             restarts: &[],
             errors: &[],
             reference_curves: &[],
+            compared_session: None,
             heat: &[],
             selected: self.selected,
             range: None,

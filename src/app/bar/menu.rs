@@ -2,11 +2,14 @@
 
 use super::input::BarInput;
 use crate::app::command::Commands;
+use crate::app::compare::command::CompareCommand;
 use crate::app::open::command::OpenCommand;
 use crate::app::open::examples::EXAMPLES;
 use crate::app::run_logs::list::RunLogsCommand;
 use crate::app::sessions::list::SessionsCommand;
 use crate::app::shell::command::ShellCommand;
+use crate::app::tabs::command::TabsCommand;
+use crate::app::tabs::open_item;
 use crate::app::theme::space;
 use crate::app::widgets;
 use crate::app::widgets::text::small;
@@ -52,12 +55,17 @@ fn open(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
         commands.push(OpenCommand::Paste);
     }
     if input.document.is_some() {
+        compare(ui, input, commands);
         let save = ui.button("Save workspace…");
         let help =
             "Writes lanes, settings, marks, notes and view to a file in the folder of the session";
         if save.on_hover_text(help).clicked() {
             commands.push(ShellCommand::SaveWorkspace);
         }
+    }
+    let new = Button::new("New tab").right_text(small(ui, "Ctrl T"));
+    if ui.add(new).clicked() {
+        commands.push(TabsCommand::New);
     }
     if input.document.is_some() && ui.button("Close this session").clicked() {
         commands.push(OpenCommand::Close);
@@ -70,11 +78,29 @@ fn open(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
     for path in input.recent {
         let name = Button::new(crate::app::open::recent::recent_name(path)).truncate();
         let name = ui.add(name);
-        if name.on_hover_text(path.display().to_string()).clicked() {
-            commands.push(OpenCommand::Path(path.clone()));
-        }
+        let name = name.on_hover_text(path.display().to_string());
+        open_item::clicked(&name, OpenCommand::Path(path.clone()), commands);
     }
     ui.add_space(space::S);
+}
+
+/// Shows the sessions that can be compared with the open one.
+fn compare(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
+    let compare = ui.menu_button("Open as comparison", |ui| {
+        ui.set_min_width(220.0);
+        if ui.button("Choose a file…").clicked() {
+            commands.push(CompareCommand::ShowDialog);
+        }
+        for path in input.recent {
+            let name = Button::new(crate::app::open::recent::recent_name(path)).truncate();
+            let name = ui.add(name).on_hover_text(path.display().to_string());
+            if name.clicked() {
+                commands.push(CompareCommand::Open(path.clone(), 0));
+            }
+        }
+    });
+    let help = "Compares a second session with this one: curves, composition, cost and contents";
+    compare.response.on_hover_text(help);
 }
 
 /// Shows the theme, the shortcuts and the run logs.
@@ -109,8 +135,6 @@ fn examples(ui: &mut Ui, commands: &mut Commands) {
     widgets::section(ui, "Examples");
     for example in EXAMPLES {
         let story = ui.button(example.story).on_hover_text(example.name);
-        if story.clicked() {
-            commands.push(OpenCommand::Example(example.name));
-        }
+        open_item::clicked(&story, OpenCommand::Example(example.name), commands);
     }
 }

@@ -17,7 +17,7 @@ const SIGN: f32 = 10.0;
 const LINE: f32 = 16.0;
 
 /// Shows a page of rows.
-pub(super) fn show(ui: &mut Ui, id: Id, rows: &[Row], page: usize) {
+pub(in crate::app) fn show(ui: &mut Ui, id: Id, rows: &[Row], page: usize) {
     let lines = lines(ui, id, rows, page);
     let guess = |_| LINE;
     widgets::roll(

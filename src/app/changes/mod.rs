@@ -2,7 +2,7 @@
 
 pub mod compute;
 pub mod diff;
-mod diff_rows;
+pub(in crate::app) mod diff_rows;
 mod long_line;
 mod message_status;
 pub(super) mod panel;

@@ -1,6 +1,7 @@
 //! Commands of the palette that have no shortcut of their own.
 
 use crate::app::command::Command;
+use crate::app::compare::command::CompareCommand;
 use crate::app::convert::conversion::ConvertCommand;
 use crate::app::export::command::ExportCommand;
 use crate::app::lanes::command::LanesCommand;
@@ -68,6 +69,13 @@ pub(super) static ACTIONS: &[Action] = &[
     }),
     with_session("Add a lane", "", || LanesCommand::Add.into()),
     with_session("Reset all settings", "", || SettingsCommand::Reset.into()),
+    with_session("Open as comparison", "", || {
+        CompareCommand::ShowDialog.into()
+    }),
+    with_session("Swap the compared sessions", "", || {
+        CompareCommand::Swap.into()
+    }),
+    with_session("Close the comparison", "", || CompareCommand::Close.into()),
     with_session("Export the context at this call", "", || {
         ExportCommand::StartContext.into()
     }),

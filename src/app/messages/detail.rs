@@ -267,7 +267,7 @@ fn pager(ui: &mut Ui, detail: Detail, (page, pages): (usize, usize), commands: &
     });
 }
 
-fn show_section(
+pub(in crate::app) fn show_section(
     ui: &mut Ui,
     section: &Section,
     text: &str,

@@ -4,7 +4,7 @@ mod cell;
 mod columns;
 pub mod cumulative;
 mod cumulative_cell;
-mod detail;
+pub(super) mod detail;
 mod execute;
 mod find;
 pub(super) mod input;

@@ -1,11 +1,12 @@
 //! An opened session, and facts about its messages that are computed when it is loaded.
 
 use super::paste::PastedText;
+use crate::analysis::{heaviest_part, message_kind};
 use crate::app::messages::text::subject;
 use crate::app::selection::CallRange;
 use crate::exec::Loaded;
 use crate::safe_text;
-use crate::session::{Body, Issue, Kind, Message, Part, Session, issues, kind_of};
+use crate::session::{Body, Issue, Kind, Message, Part, Session, issues};
 use crate::tokens::TokenLedger;
 use crate::units::Tokens;
 use std::collections::{BTreeSet, HashMap};
@@ -103,7 +104,7 @@ impl Document {
             .iter()
             .enumerate()
             .map(|(idx, message)| Facts {
-                kind: heaviest_kind(&loaded, message),
+                kind: message_kind(&loaded.case, message),
                 tool: session
                     .parts_of(message)
                     .iter()
@@ -218,36 +219,10 @@ impl Marks {
     }
 }
 
-fn heaviest_kind(loaded: &Loaded, message: &Message) -> Kind {
-    let session = &loaded.case.session;
-    let heaviest = heaviest(&loaded.case.ledger, message);
-    let empty = Part {
-        body: Body::Text("".into()),
-        record: 0,
-        block: 0,
-    };
-    kind_of(
-        message,
-        heaviest.map_or(&empty, |part| &session.parts[part]),
-    )
-}
-
-/// Returns the kind of the heaviest part; the first one wins a tie.
-fn heaviest(ledger: &TokenLedger, message: &Message) -> Option<usize> {
-    let parts = message.parts.clone();
-    parts.reduce(|a, b| {
-        if ledger.part(b) > ledger.part(a) {
-            b
-        } else {
-            a
-        }
-    })
-}
-
 fn preview(loaded: &Loaded, message: &Message) -> String {
     let session = &loaded.case.session;
     let parts = session.parts_of(message);
-    let heaviest = heaviest(&loaded.case.ledger, message).map(|part| &session.parts[part]);
+    let heaviest = heaviest_part(&loaded.case.ledger, message).map(|part| &session.parts[part]);
     let is_call = |p: &&Part| matches!(p.body, Body::ToolCall { .. });
     let shown = heaviest
         .filter(is_call)

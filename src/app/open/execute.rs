@@ -6,7 +6,7 @@ use super::loading::{KeptStates, Loading};
 use super::paste::{self, ClipboardRequest};
 use crate::app::App;
 use crate::app::background::task;
-use crate::app::cost::billing::PriceChoice;
+use crate::app::compare::command::CompareCommand;
 use crate::app::derived::Derived;
 use crate::app::selection::Selection;
 use crate::app::shell::file_dialog::DialogPurpose;
@@ -36,7 +36,7 @@ impl App {
                 self.cancel_load();
                 self.toasts.info("Opening was cancelled.");
             }
-            OpenCommand::Close => self.close(ctx),
+            OpenCommand::Close => self.close_tab(ctx, self.tabs.index()),
             OpenCommand::DismissError => self.problem = None,
             OpenCommand::AskPath(is_open) => self.view.asks_path = is_open,
             OpenCommand::EditPath(path) => self.view.path = path,
@@ -55,6 +55,9 @@ impl App {
             sessions.is_shown = false;
         }
         self.problem = None;
+        if self.show_tab_of(ctx, &origin, conversation) {
+            return;
+        }
         let counter = tokens::by_name(self.config.counter).unwrap_or_else(tokens::default_counter);
         let options = LoadOptions {
             counter,
@@ -102,11 +105,15 @@ impl App {
         };
         match loading.take() {
             Ok(Ok((document, reopened))) => {
+                let document = Arc::new(document);
                 self.watch(ctx, &document);
                 let texts = document.facts.iter().map(|facts| &*facts.preview);
                 let missing = texts.take(1_000).find_map(|text| fonts::missing(ctx, text));
                 self.warn(missing);
                 self.show_document(ctx, document, reopened);
+                if let Some(path) = self.requested_comparison.take() {
+                    self.execute_compare(ctx, CompareCommand::Open(path, 0));
+                }
             }
             Ok(Err(problem)) => self.problem = Some(problem),
             Err(loading) => {
@@ -123,7 +130,13 @@ impl App {
         }
     }
 
-    fn show_document(&mut self, ctx: &egui::Context, document: Document, reopened: Reopened) {
+    /// Shows a loaded session, with the state in which it was left.
+    pub(in crate::app) fn show_document(
+        &mut self,
+        ctx: &egui::Context,
+        document: Arc<Document>,
+        reopened: Reopened,
+    ) {
         self.leave_session(ctx);
         if let Origin::Path(path) = &document.origin {
             let warning = self.memory.opened(path);
@@ -136,11 +149,7 @@ impl App {
             ..Selection::default()
         };
         if self.document.is_some() {
-            // This was set for the model and the calls of another session.
-            self.config.window = None;
-            self.config.billing.price = PriceChoice::default();
-            self.config.restarts.clear();
-            self.config.errors.clear();
+            self.config.reset_session();
         }
         self.config.manual_edits = self.first_marks(&document);
         self.config.notes = Arc::default();
@@ -155,17 +164,21 @@ impl App {
         };
         self.close_export_dialogs();
         self.sweep = None;
+        self.comparison = None;
         self.restore_workspace(ctx, &document, reopened);
-        task::drop_in_background(self.document.replace(Arc::new(document)));
+        task::drop_in_background(self.document.replace(document));
         self.show_found_message();
     }
 
-    fn close(&mut self, ctx: &egui::Context) {
+    /// Closes the session of the shown tab.
+    pub(in crate::app) fn close(&mut self, ctx: &egui::Context) {
+        self.cancel_load();
         self.leave_session(ctx);
         let derived = std::mem::replace(&mut self.derived, Derived::new(self.work));
         task::drop_in_background((self.document.take(), derived));
         self.live = None;
         self.sweep = None;
+        self.comparison = None;
         self.sessions = None;
         self.close_export_dialogs();
         self.problem = None;

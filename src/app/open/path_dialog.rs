@@ -1,7 +1,8 @@
 //! The dialog for typing the path of a session file, for systems without a file dialog.
 
 use super::command::OpenCommand;
-use crate::app::command::Commands;
+use crate::app::command::{Command, Commands};
+use crate::app::compare::command::CompareCommand;
 use crate::app::theme::{palette, space};
 use crate::app::view::View;
 use crate::app::widgets::dialog::{
@@ -19,7 +20,7 @@ pub fn show(ui: &Ui, view: &View, problem: Option<&str>, commands: &mut Commands
     let mut path = view.path.clone();
     let modal = dialog(ui, "open path").show(ui.ctx(), |ui| {
         ui.set_width(WIDTH);
-        dialog_title(ui, "Open a session");
+        dialog_title(ui, if view.asks_compared { "Open as comparison" } else { "Open a session" });
         ui.label(weak(
             ui,
             "No file dialog is available. Type the path of a file or folder, or drop it on the window.",
@@ -44,7 +45,10 @@ pub fn show(ui: &Ui, view: &View, problem: Option<&str>, commands: &mut Commands
         dialog_buttons(ui, "Open", !path.trim().is_empty(), input.is_entered)
     });
     commands.extend(dialog_end(&modal).map(|end| match end {
-        DialogEnd::Confirmed => OpenCommand::Path(PathBuf::from(path.trim())),
-        DialogEnd::Cancelled => OpenCommand::AskPath(false),
+        DialogEnd::Confirmed if view.asks_compared => {
+            Command::from(CompareCommand::Open(PathBuf::from(path.trim()), 0))
+        }
+        DialogEnd::Confirmed => OpenCommand::Path(PathBuf::from(path.trim())).into(),
+        DialogEnd::Cancelled => OpenCommand::AskPath(false).into(),
     }));
 }

@@ -6,6 +6,7 @@ use super::opening::Opening;
 use super::progress::progress;
 use crate::app::command::Commands;
 use crate::app::sessions::list::SessionsCommand;
+use crate::app::tabs::open_item;
 use crate::app::theme::{palette, space};
 use crate::app::widgets;
 use crate::app::widgets::text::weak;
@@ -212,9 +213,10 @@ fn recent(ui: &mut Ui, input: &WelcomeInput<'_>, commands: &mut Commands) {
         ui.horizontal(|ui| {
             ui.style_mut().wrap_mode = Some(TextWrapMode::Truncate);
             let link = ui.link(super::recent::recent_name(path));
-            if link.on_hover_text(path.display().to_string()).clicked() {
-                commands.push(OpenCommand::Path(path.clone()));
-            }
+            let link = link.on_hover_text(path.display().to_string());
+            let open = OpenCommand::Path(path.clone());
+            link.context_menu(|ui| open_item::menu(ui, open.clone(), None, commands));
+            open_item::clicked(&link, open, commands);
             let folder = path.parent().map(|f| f.display().to_string());
             let folder = RichText::new(folder.unwrap_or_default()).text_style(TextStyle::Small);
             ui.add(Label::new(folder.color(palette(ui).weak)).truncate());

@@ -296,7 +296,7 @@ fn events(lanes: &[Arc<LaneRun>], recorded: &LaneRun) -> Vec<EventId> {
 
 /// Returns the output reserve of the recorded lane and of the lane without compaction: the shared setting, whatever the
 /// other lanes are.
-fn shared_reserve(config: &Config, case: &Case) -> Tokens {
+pub(in crate::app) fn shared_reserve(config: &Config, case: &Case) -> Tokens {
     let none = presets::by_name(policies::NONE).unwrap_or_else(policies::none);
     none.output_reserve(&knobs::values(&none, &config.knobs), case, 0)
 }

@@ -3,8 +3,10 @@
 use super::keys;
 use super::list::{Column, Sessions, SessionsCommand, agent};
 use crate::app::command::Commands;
+use crate::app::compare::command::CompareCommand;
 use crate::app::open::command::OpenCommand;
 use crate::app::open::document::{Document, Origin};
+use crate::app::tabs::open_item;
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets::table::{self, Table};
 use crate::app::widgets::text::weak;
@@ -72,16 +74,19 @@ pub(super) fn show(
     ScrollArea::horizontal().show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
         // The right margin is space for the scroll bar.
-        let table = Table::new("sessions", columns, sessions.order.len()).margins(0.0, space::M);
+        let table = Table::new("sessions", columns, sessions.order.len())
+            .margins(0.0, space::M)
+            .own_row_menu();
         let shown = table.reveal(followed).show(ui, |mut row| {
             let listed = &sessions.rows[sessions.order[row.index()] as usize];
             let Ok(summary) = &listed.summary else { return };
             row.select(highlighted == Some(row.index()));
             row.cells(|ui, column| cell(ui, column, listed, summary, now));
             let path = safe_text::one_line(&listed.found.path.display().to_string(), 300);
-            if row.response().on_hover_text(path).clicked() {
-                commands.push(open_command(listed));
-            }
+            let compare = open.map(|_| compare_command(listed));
+            row.menu(|ui| open_item::menu(ui, open_command(listed), compare, commands));
+            let response = row.response().on_hover_text(path);
+            open_item::clicked(&response, open_command(listed), commands);
         });
         if let Some(column) = shown.sorted_by {
             commands.push(SessionsCommand::Sort(column));
@@ -107,6 +112,10 @@ fn open_command(listed: &Listed) -> OpenCommand {
         Some(conversation) => OpenCommand::ConversationOf(path, conversation),
         None => OpenCommand::Path(path),
     }
+}
+
+fn compare_command(listed: &Listed) -> CompareCommand {
+    CompareCommand::Open(listed.found.path.clone(), listed.conversation.unwrap_or(0))
 }
 
 fn columns(sessions: &Sessions, is_wide: bool) -> Vec<table::Column<'static, Column>> {

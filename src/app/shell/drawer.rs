@@ -5,7 +5,9 @@ use super::open_session::OpenSession;
 use crate::app::command::Commands;
 use crate::app::theme::palette;
 use crate::app::view::Tab;
-use crate::app::{about, cost, evaluate, events, import, insights, messages, tune, widgets};
+use crate::app::{
+    about, compare, cost, evaluate, events, import, insights, messages, tune, widgets,
+};
 use egui::{Align, Frame, Id, Layout, Margin, Ui, UiBuilder, vec2};
 
 /// The functions that show a tab.
@@ -48,6 +50,11 @@ fn drawer_tab(tab: Tab) -> DrawerTab {
             remark: |_| String::new(),
             tools: tune::panel::tools,
             show: tune::panel::show,
+        },
+        Tab::Compare => DrawerTab {
+            remark: |_| String::new(),
+            tools: compare::panel::tools,
+            show: compare::panel::show,
         },
         Tab::About => DrawerTab {
             remark: |_| String::new(),

@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use crate::app::background::task::{self, Background};
+use crate::app::compare::command::CompareCommand;
 use crate::app::export::command::ExportPath;
 use crate::app::export::draft::ExportDraft;
 use crate::app::export::job::Export;
@@ -28,6 +29,8 @@ const AT_ONCE: Duration = Duration::from_millis(400);
 pub(in crate::app) enum DialogPurpose {
     /// A session to open.
     Session,
+    /// A session to compare with the open one.
+    Comparison,
     /// A folder whose sessions to list.
     Folder,
     /// A path in the export form.
@@ -64,7 +67,7 @@ impl App {
         let converted = self.conversion.as_ref().map(|conversion| &conversion.draft);
         let measured = self.measurement.as_ref().map(|measured| &measured.draft);
         let named = match purpose {
-            DialogPurpose::Session | DialogPurpose::Folder => None,
+            DialogPurpose::Session | DialogPurpose::Comparison | DialogPurpose::Folder => None,
             DialogPurpose::Report => self.report.as_ref().map(|report| &report.draft.output),
             DialogPurpose::Conversion => converted.map(|draft| &draft.output),
             DialogPurpose::Measure(path) => measured.map(|draft| path.of(&draft.model)),
@@ -95,10 +98,13 @@ impl App {
             Ok(Some(Some(path))) => self.take_path(ctx, purpose, path),
             // An immediate answer means that this system has no dialog.
             Ok(_)
-                if matches!(purpose, DialogPurpose::Session | DialogPurpose::Folder)
-                    && since.elapsed() < AT_ONCE =>
+                if matches!(
+                    purpose,
+                    DialogPurpose::Session | DialogPurpose::Comparison | DialogPurpose::Folder
+                ) && since.elapsed() < AT_ONCE =>
             {
                 self.view.asks_path = true;
+                self.view.asks_compared = purpose == DialogPurpose::Comparison;
             }
             Ok(_) => {
                 self.toasts
@@ -118,6 +124,9 @@ impl App {
         let text = path.display().to_string();
         if purpose == DialogPurpose::Conversion {
             return self.converted_at(text);
+        }
+        if purpose == DialogPurpose::Comparison {
+            return self.execute_compare(ctx, CompareCommand::Open(path, 0));
         }
         if let DialogPurpose::Measure(path) = purpose {
             return self.measured_with(path, text);
@@ -164,7 +173,7 @@ fn placed(export: &Export, place: ExportPath, path: String) -> ExportDraft {
 fn ask(purpose: DialogPurpose, now: &Path) -> Option<PathBuf> {
     let dialog = rfd::FileDialog::new();
     match purpose {
-        DialogPurpose::Session => dialog
+        DialogPurpose::Session | DialogPurpose::Comparison => dialog
             .set_title("Open a session")
             .add_filter("Sessions", &["jsonl", "json"])
             .add_filter("All files", &["*"])

@@ -1,5 +1,6 @@
 //! The open session as panels read it. Each panel takes its own input from it.
 
+use crate::app::compare::comparison::OpenComparison;
 use crate::app::config::Config;
 use crate::app::cost::billing::OwnPrice;
 use crate::app::derived::Derived;
@@ -31,6 +32,8 @@ pub(in crate::app) struct OpenSession<'a> {
     pub(in crate::app) derived: &'a Derived,
     /// Results of the settings sweep, if any.
     pub(in crate::app) sweep: Option<&'a Sweep>,
+    /// The comparison with a second session, if any.
+    pub(in crate::app) comparison: Option<&'a OpenComparison>,
     /// Custom prices entered before, if any.
     pub(in crate::app) own_price: Option<OwnPrice>,
     /// Whether a dialog covers the panels.

@@ -11,6 +11,7 @@ use crate::app::messages::state::MessagesCommand;
 use crate::app::open::command::OpenCommand;
 use crate::app::selection::{Landmark, SelectCommand};
 use crate::app::settings_panel::command::SettingsCommand;
+use crate::app::tabs::command::TabsCommand;
 use crate::app::tune::command::TuneCommand;
 use egui::{Key, Modifiers};
 
@@ -55,6 +56,37 @@ pub(super) static SHORTCUTS: &[Shortcut] = &[
         what: "Open a session",
         when: When::Always,
         bindings: &[(COMMAND, Key::O, |_| send(OpenCommand::ShowDialog))],
+    },
+    Shortcut {
+        keys: "Ctrl+T",
+        what: "New session tab (Ctrl+click opens a session in one)",
+        when: When::Always,
+        bindings: &[(COMMAND, Key::T, |_| send(TabsCommand::New))],
+    },
+    Shortcut {
+        keys: "Ctrl+W",
+        what: "Close the session tab",
+        when: When::Always,
+        bindings: &[(COMMAND, Key::W, |_| send(TabsCommand::Close(None)))],
+    },
+    // Before the keys without Shift, which would match these as well.
+    Shortcut {
+        keys: "Ctrl+Shift+Tab",
+        what: "Previous session tab (or Ctrl+PageUp)",
+        when: When::Always,
+        bindings: &[
+            (COMMAND.plus(Modifiers::SHIFT), Key::Tab, |_| step(true)),
+            (COMMAND, Key::PageUp, |_| step(true)),
+        ],
+    },
+    Shortcut {
+        keys: "Ctrl+Tab",
+        what: "Next session tab (or Ctrl+PageDown)",
+        when: When::Always,
+        bindings: &[
+            (COMMAND, Key::Tab, |_| step(false)),
+            (COMMAND, Key::PageDown, |_| step(false)),
+        ],
     },
     Shortcut {
         keys: "Ctrl+V",
@@ -321,6 +353,10 @@ pub(super) static SHORTCUTS: &[Shortcut] = &[
 #[expect(clippy::unnecessary_wraps, reason = "every binding returns an option")]
 fn send(command: impl Into<Command>) -> Option<Command> {
     Some(command.into())
+}
+
+fn step(is_back: bool) -> Option<Command> {
+    send(TabsCommand::Step { is_back })
 }
 
 fn jump(landmark: Landmark, is_back: bool) -> Option<Command> {

@@ -116,6 +116,11 @@ impl Palette {
         lane.map_or(self.recorded, |lane| self.lane(lane))
     }
 
+    /// Returns the color of a compared session: the last one of the lanes.
+    pub fn compared(&self) -> Color32 {
+        self.lanes[LANES - 1]
+    }
+
     /// A hairline.
     pub fn line(&self) -> Stroke {
         Stroke::new(1.0, self.hairline)

@@ -1,6 +1,8 @@
 //! Input of the timeline panel.
 
 use super::state::TimelineView;
+use crate::app::compare::comparison::OpenComparison;
+use crate::app::compare::state::CompareView;
 use crate::app::config::Config;
 use crate::app::cost::compute::Costs;
 use crate::app::evaluate::losses::{Losses, LosslessBounds};
@@ -33,6 +35,10 @@ pub(in crate::app) struct TimelinePanelInput<'a> {
     pub(in crate::app) costs: Option<&'a Costs>,
     /// References at risk in every lane; `None` while they are computed.
     pub(in crate::app) losses: Option<&'a Losses>,
+    /// The comparison with a second session, if any.
+    pub(in crate::app) comparison: Option<&'a OpenComparison>,
+    /// View settings of the comparison.
+    pub(in crate::app) compare_view: CompareView,
     /// Whether the runs are of an earlier configuration.
     pub(in crate::app) is_stale: bool,
     /// Requests for this frame only.
@@ -64,6 +70,8 @@ impl<'a> TimelinePanelInput<'a> {
             bounds: session.derived.reuse_distances().map(|reuse| &reuse.bounds),
             costs: session.derived.costs(),
             losses: session.derived.losses(),
+            comparison: session.comparison,
+            compare_view: session.view.compare,
             is_stale: session.derived.is_stale(),
             once: session.once,
             is_covered: session.is_covered,

@@ -1,10 +1,13 @@
 //! The timeline panel: supplies the plot's data and converts its interactions to commands.
 
 use super::input::TimelinePanelInput;
-use super::plot::{Axis, LaneLine, ReferenceCurve, TimelineInput, TimelineResponse, timeline};
+use super::plot::{
+    Axis, ComparedCurve, LaneLine, ReferenceCurve, TimelineInput, TimelineResponse, timeline,
+};
 use super::range;
 use super::state::{Area, TimelineView};
 use crate::app::command::Commands;
+use crate::app::compare::state::CompareView;
 use crate::app::runs::replays::LaneRun;
 use crate::app::selection::SelectCommand;
 use crate::app::settings_panel::command::SettingsCommand;
@@ -20,8 +23,8 @@ use crate::safe_text;
 use crate::units::Tokens;
 use egui::{Align, Id, Layout, Popup, Rect, Ui, UiBuilder, vec2};
 
-/// Width of the switches at the end of the legend's row, in points.
-const SWITCHES: f32 = 200.0;
+/// Width of the switches at the end of the legend's row, without and with those of a comparison, in points.
+const SWITCHES: [f32; 2] = [200.0, 306.0];
 
 /// Shows the timeline.
 pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
@@ -48,6 +51,7 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
         .collect();
     let hover = |call: usize| hover_text(input, focused, call);
     let unseen = |call: usize| unseen_at(input, call);
+    let compared = compared_curve(ui, input);
     let response = timeline(
         ui,
         &TimelineInput {
@@ -65,13 +69,14 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
             restarts: &input.config.restarts,
             errors: &input.config.errors,
             reference_curves: &reference_curves(ui, input),
+            compared_session: compared.as_ref(),
             heat: input.cumulative.map_or(&[], |cumulative| &cumulative.heat),
             selected: Some(selection.call),
             range: selection.calls,
             zooms_to_range: input.once.zooms_to_calls,
             compared: selection.compared,
             isolated: input.view.isolated,
-            corner: SWITCHES,
+            corner: SWITCHES[usize::from(compared.is_some())],
             hover_text: &hover,
             takes_keys: !input.is_covered
                 && !Popup::is_any_open(ui.ctx())
@@ -79,7 +84,7 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
         },
     );
     if let Some(corner) = response.corner {
-        switches(ui, input, corner, commands);
+        switches(ui, input, corner, compared.is_some(), commands);
     }
     if let Some((calls, place)) = response.shown_range {
         range::show(ui, input, calls, place, commands);
@@ -146,6 +151,19 @@ fn reference_curves<'a>(ui: &Ui, input: &TimelinePanelInput<'a>) -> Vec<Referenc
         samples,
     });
     hindsight.into_iter().chain(tried).collect()
+}
+
+/// Returns the curve of the second session, once it is compared.
+fn compared_curve<'a>(ui: &Ui, input: &TimelinePanelInput<'a>) -> Option<ComparedCurve<'a>> {
+    let comparison = input.comparison?;
+    let [_, second] = &comparison.found()?.sessions;
+    Some(ComparedCurve {
+        name: comparison.name(),
+        color: palette(ui).compared(),
+        contexts: &second.contexts,
+        turn_starts: &comparison.document()?.marks.turn_starts,
+        is_by_share: input.compare_view.is_by_share,
+    })
 }
 
 fn line<'a>(
@@ -233,8 +251,14 @@ fn set_thresholds(
     }
 }
 
-/// Shows the switches for the axis unit and the stacked area at the end of the legend's row.
-fn switches(ui: &mut Ui, input: &TimelinePanelInput<'_>, corner: Rect, commands: &mut Commands) {
+/// Shows the switches for the axis unit, the stacked area and the compared curve at the end of the legend's row.
+fn switches(
+    ui: &mut Ui,
+    input: &TimelinePanelInput<'_>,
+    corner: Rect,
+    has_compared: bool,
+    commands: &mut Commands,
+) {
     let mut ui = ui.new_child(
         UiBuilder::new()
             .max_rect(corner)
@@ -276,6 +300,35 @@ fn switches(ui: &mut Ui, input: &TimelinePanelInput<'_>, corner: Rect, commands:
             {
                 commands.push(ViewCommand::Timeline(TimelineView { area, ..view }));
             }
+        }
+        if has_compared {
+            ui.add_space(space::S);
+            alignment(ui, input.compare_view, commands);
+        }
+    }
+}
+
+/// Shows the choice of how the compared curve is aligned.
+fn alignment(ui: &mut Ui, view: CompareView, commands: &mut Commands) {
+    let choices = [
+        (
+            true,
+            "by share",
+            "Stretch the curve of B to the length of this session",
+        ),
+        (
+            false,
+            "by call",
+            "Align equal calls or turns of both sessions",
+        ),
+    ];
+    for (is_by_share, name, help) in choices {
+        let label = ui.selectable_label(view.is_by_share == is_by_share, small(ui, name));
+        if label.on_hover_text(help).clicked() {
+            commands.push(ViewCommand::Compare(CompareView {
+                is_by_share,
+                ..view
+            }));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The contents of a workspace, and their conversion from and to the state of the window.
 
+use crate::app::compare::kept::KeptComparison;
 use crate::app::config::{Config, LaneConfig, MAX_LANES};
 use crate::app::manual_edits::marks::one_each;
 use crate::app::selection::{CallRange, Selection};
@@ -92,6 +93,9 @@ pub(in crate::app) struct KeptView {
     pub(super) zoom: Option<[f64; 2]>,
     /// Sizes of resized panels, in points.
     pub(super) panels: BTreeMap<String, f32>,
+    /// The second session of a comparison.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) comparison: Option<KeptComparison>,
 }
 
 impl KeptView {
@@ -321,6 +325,7 @@ mod tests {
             axis: Axis::Turns,
             zoom: Some([0.5, 2.0]),
             panels: BTreeMap::from([("drawer".to_owned(), 300.0)]),
+            comparison: None,
         };
         let text = Workspace::new(&config, &selection, view.clone()).text(key());
         let read = Workspace::parse(&text.unwrap()).unwrap();

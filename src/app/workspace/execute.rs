@@ -5,6 +5,7 @@ use super::saver::{Output, SaveJob, WorkspaceState};
 use super::visits::Visit;
 use crate::app::App;
 use crate::app::background::latest_result::WorkMode;
+use crate::app::compare::kept::KeptComparison;
 use crate::app::open::document::{Document, Origin};
 use crate::app::shell::history::History;
 use crate::app::shell::resizable_panel;
@@ -79,7 +80,9 @@ impl App {
         if let Some(document) = &self.document {
             let (config, history) = (self.config.clone(), self.history.clone());
             let zoom = kept_zoom::zoom(ctx);
-            let visit = Visit::new(document, (config, history), self.selection, zoom);
+            let comparison = self.kept_comparison();
+            let mut visit = Visit::new(document, (config, history), self.selection, zoom);
+            visit.comparison = comparison;
             self.visits.push(visit);
         }
     }
@@ -104,6 +107,7 @@ impl App {
                 self.history = visit.history;
                 self.selection = visit.selection;
                 kept_zoom::request_zoom(ctx, visit.zoom);
+                self.restore_comparison(ctx, document, visit.comparison);
             }
             (_, Some(Ok(workspace))) => {
                 if reopened.is_opened && self.has_given_lanes {
@@ -111,7 +115,11 @@ impl App {
                         .info("The options of the command line replace the workspace.");
                     return;
                 }
+                let comparison = workspace.view.comparison.clone();
+                let is_opened = reopened.is_opened;
+                let comparison = comparison.filter(|kept| !is_opened || kept.is_inside());
                 self.apply_workspace(ctx, sizes, workspace);
+                self.restore_comparison(ctx, document, comparison);
             }
             (_, Some(Err(why))) => self.warn(Some(why)),
             (_, None) => {}
@@ -162,6 +170,25 @@ impl App {
         self.once.reveals_message = true;
     }
 
+    /// Opens the second session of a comparison again.
+    fn restore_comparison(
+        &mut self,
+        ctx: &egui::Context,
+        document: &Document,
+        kept: Option<KeptComparison>,
+    ) {
+        if let Some(kept) = kept {
+            let (path, conversation) = kept.place(document);
+            self.load_comparison(ctx, Origin::Path(path), conversation);
+            self.view.compare.is_by_share = kept.is_by_share;
+        }
+    }
+
+    fn kept_comparison(&self) -> Option<KeptComparison> {
+        let (document, comparison) = (self.document.as_ref()?, self.comparison.as_ref()?);
+        KeptComparison::new(document, comparison, self.view.compare.is_by_share)
+    }
+
     fn workspace_state(&self, ctx: &egui::Context) -> WorkspaceState {
         WorkspaceState {
             config: self.config.clone(),
@@ -171,6 +198,7 @@ impl App {
                 axis: self.view.timeline.axis,
                 zoom: kept_zoom::zoom(ctx),
                 panels: resizable_panel::chosen_sizes(ctx),
+                comparison: self.kept_comparison(),
             },
         }
     }
@@ -182,7 +210,11 @@ impl App {
         state: &WorkspaceState,
         output: Output,
     ) {
-        let workspace = Workspace::new(&state.config, &state.selection, state.view.clone());
+        let mut view = state.view.clone();
+        if matches!(output, Output::Portable(_)) {
+            view.comparison = view.comparison.filter(KeptComparison::is_inside);
+        }
+        let workspace = Workspace::new(&state.config, &state.selection, view);
         let is_own =
             |name: &&str| self.policies.is_saved(name) || self.policies.word(name) != *name;
         let own = workspace.policy_names().filter(is_own);

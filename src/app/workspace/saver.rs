@@ -86,7 +86,7 @@ impl Saver {
     }
 
     /// Takes the next state as unchanged.
-    pub(super) fn reset(&mut self) {
+    pub(in crate::app) fn reset(&mut self) {
         self.saved = None;
         self.changed = None;
     }

@@ -1,5 +1,6 @@
 //! The sessions that were open before in this run, so that undo survives opening another file and coming back.
 
+use crate::app::compare::kept::KeptComparison;
 use crate::app::config::Config;
 use crate::app::open::document::{Document, Origin};
 use crate::app::selection::Selection;
@@ -20,6 +21,7 @@ pub(in crate::app) struct Visit {
     pub(super) history: History<Config>,
     pub(super) selection: Selection,
     pub(super) zoom: Option<[f64; 2]>,
+    pub(super) comparison: Option<KeptComparison>,
 }
 
 impl Visit {
@@ -45,6 +47,7 @@ impl Visit {
             history,
             selection,
             zoom,
+            comparison: None,
         }
     }
 

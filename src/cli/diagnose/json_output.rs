@@ -1,6 +1,5 @@
 //! The result of `plimsoll diagnose` as JSON.
 
-use super::cost_json::{CostEntry, cost};
 use super::lane_cost::LaneCost;
 use super::losses_json::LossEntry;
 use super::{Diagnosis, largest_growth};
@@ -8,6 +7,7 @@ use crate::analysis::MessageName;
 use crate::analysis::cost::{Audit, AuditedCall, Break, BreakEven, Cause};
 use crate::analysis::insight::{Certainty, Insight, InsightKind, Level};
 use crate::analysis::resent::{Growth, ResentMessage};
+use crate::cli::cost_json::{CostEntry, cost};
 use crate::cli::lazy_list::LazyList;
 use crate::cli::played::policy_name;
 use crate::engine::Case;

@@ -1,8 +1,8 @@
 //! The losses of `plimsoll diagnose` as JSON.
 
-use super::cost_json::{CostEntry, cost};
 use super::losses::{Current, LaneLoss, Losses, MESSAGES, MISSES, RESULTS};
 use crate::analysis::loss::{BlindEdit, Distances, Fault, Kept, Names, PAGE_IN, Survival};
+use crate::cli::cost_json::{CostEntry, cost};
 use crate::cli::lazy_list::LazyList;
 use crate::engine::KnobRole;
 use crate::units::{Share, Tokens};

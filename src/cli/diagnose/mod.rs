@@ -1,7 +1,6 @@
 //! `plimsoll diagnose`: problems of a session, its cost and losses, and those of each policy.
 
 mod call_range;
-mod cost_json;
 mod json_output;
 mod lane_cost;
 mod losses;

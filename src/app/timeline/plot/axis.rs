@@ -1,6 +1,6 @@
 //! The horizontal axis of the timeline. It counts calls, or turns of equal width, from 0.
 
-use super::input::{Axis, TimelineInput};
+use super::input::{Axis, ComparedCurve, TimelineInput};
 
 /// Converts between calls and positions on the axis.
 #[derive(Clone, Copy)]
@@ -8,29 +8,54 @@ pub(super) struct CallAxis<'a> {
     unit: Axis,
     turn_starts: &'a [usize],
     calls: usize,
+    end: f64,
+    last_number: usize,
 }
 
 impl<'a> CallAxis<'a> {
+    /// Creates the axis of a session. It ends with the longer session if another one is compared by its calls.
     pub(super) fn new(input: &TimelineInput<'a>) -> Self {
-        let unit = if input.turn_starts.is_empty() {
-            Axis::Calls
-        } else {
-            input.axis
+        let own = Self::of(input.axis, input.turn_starts, input.calls());
+        let compared = input.compared_session.filter(|other| !other.is_by_share);
+        let Some(other) = compared.map(|other| own.of_compared(other)) else {
+            return own;
         };
         Self {
-            unit,
-            turn_starts: input.turn_starts,
-            calls: input.calls(),
+            end: own.end.max(other.end),
+            last_number: own.last_number.max(other.last_number),
+            ..own
         }
+    }
+
+    fn of(unit: Axis, turn_starts: &'a [usize], calls: usize) -> Self {
+        let unit = if turn_starts.is_empty() {
+            Axis::Calls
+        } else {
+            unit
+        };
+        let axis = Self {
+            unit,
+            turn_starts,
+            calls,
+            end: 1.0,
+            last_number: match unit {
+                Axis::Calls => calls,
+                Axis::Turns => turn_starts.len(),
+            },
+        };
+        let last = calls.saturating_sub(1);
+        let end = if calls <= 1 { 1.0 } else { axis.x(last) };
+        Self { end, ..axis }
+    }
+
+    /// Returns the axis of a compared session, in the same unit.
+    pub(super) fn of_compared<'b>(self, other: &ComparedCurve<'b>) -> CallAxis<'b> {
+        CallAxis::of(self.unit, other.turn_starts, other.contexts.len())
     }
 
     /// Returns the right end of the axis; never 0.
     pub(super) fn end(self) -> f64 {
-        match self.unit {
-            _ if self.calls <= 1 => 1.0,
-            Axis::Calls => (self.calls - 1) as f64,
-            Axis::Turns => self.x(self.calls - 1),
-        }
+        self.end
     }
 
     /// Returns the length of the shortest visible range.
@@ -43,10 +68,7 @@ impl<'a> CallAxis<'a> {
 
     /// Returns the largest number on the axis.
     pub(super) fn last_number(self) -> usize {
-        match self.unit {
-            Axis::Calls => self.calls,
-            Axis::Turns => self.turn_starts.len(),
-        }
+        self.last_number
     }
 
     /// Returns the position of a call.

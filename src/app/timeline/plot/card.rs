@@ -1,6 +1,7 @@
 //! The hover card: details of the call under the pointer.
 
 use super::chart::Chart;
+use super::compared;
 use crate::app::theme::{self, Palette};
 use crate::app::widgets::text::small;
 use crate::app::wording;
@@ -121,7 +122,7 @@ fn kinds(chart: &Chart<'_>, call: usize) -> Vec<Row<'static>> {
     rows
 }
 
-/// Returns the context size of each lane.
+/// Returns the context size of each lane and of a compared session.
 fn lanes<'a>(chart: &Chart<'a>, call: usize) -> Vec<Row<'a>> {
     let row = |lane: &super::LaneLine<'a>| {
         let sample = lane.samples.get(call)?;
@@ -138,7 +139,18 @@ fn lanes<'a>(chart: &Chart<'a>, call: usize) -> Vec<Row<'a>> {
             },
         })
     };
-    chart.input.lanes.iter().filter_map(row).collect()
+    let compared = chart.input.compared_session.and_then(|other| {
+        let there = compared::call_at(chart.axis, other, call)?;
+        Some(Row {
+            mark: other.color,
+            is_square: false,
+            name: other.name,
+            value: other.contexts[there],
+            color: chart.palette.text,
+        })
+    });
+    let lanes = chart.input.lanes.iter().filter_map(row);
+    lanes.chain(compared).collect()
 }
 
 /// Returns the title: `Call 212 · 143.1k · 85 % of usable`.

@@ -38,6 +38,8 @@ pub struct TimelineInput<'a> {
     pub errors: &'a [ProviderError],
     /// Reference curves: a setting under the pointer, the hindsight optimum.
     pub reference_curves: &'a [ReferenceCurve<'a>],
+    /// The curve of another session; `None` without a comparison.
+    pub compared_session: Option<&'a ComparedCurve<'a>>,
     /// Cumulative tokens by call; empty until known.
     pub heat: &'a [Heat],
     /// The selected call.
@@ -67,6 +69,21 @@ pub struct ReferenceCurve<'a> {
     pub color: Color32,
     /// One sample per call.
     pub samples: &'a [Sample],
+}
+
+/// The curve of another session on the same axis.
+#[derive(Clone, Copy, Debug)]
+pub struct ComparedCurve<'a> {
+    /// Name.
+    pub name: &'a str,
+    /// Color.
+    pub color: Color32,
+    /// Tokens of the context of each call.
+    pub contexts: &'a [Tokens],
+    /// The first call of each turn, ascending.
+    pub turn_starts: &'a [usize],
+    /// Stretched to the length of the open session. Otherwise equal calls or turns are at the same position.
+    pub is_by_share: bool,
 }
 
 /// A lane as a line.
@@ -207,7 +224,12 @@ impl TimelineInput<'_> {
             .iter()
             .map(|sample| sample.tokens.max(stacked(sample)));
         let reported = self.recorded_usage.iter().map(|(_, tokens)| *tokens);
-        let heaviest = lanes.chain(area).chain(reported).max().unwrap_or_default();
+        let compared = self
+            .compared_session
+            .map_or(&[][..], |other| other.contexts);
+        let compared = compared.iter().copied();
+        let all = lanes.chain(area).chain(reported).chain(compared);
+        let heaviest = all.max().unwrap_or_default();
         // A policy's own count far above all others may leave the plot, so that the actual values remain readable.
         let most = heaviest.max(self.windows.iter().copied().max().unwrap_or_default());
         let counted = self.counting().map(|lane| lane.samples).unwrap_or_default();

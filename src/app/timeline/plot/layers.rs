@@ -1,7 +1,7 @@
 //! The plot of the timeline and the axis below it.
 
 use super::chart::{AXES, Chart};
-use super::{flags, lanes, range, resent, stack, thresholds};
+use super::{compared, flags, lanes, range, resent, stack, thresholds};
 use crate::app::plots::axes;
 use crate::app::plots::layer::Layer;
 use crate::app::widgets::grouped;
@@ -18,7 +18,7 @@ const MAX_NUMBERS: f64 = 6.0;
 type Draw = fn(&Chart<'_>, &Ui, &mut Vec<Shape>);
 
 /// The layers of the plot, from the bottom up.
-const LAYERS: [(&str, Draw); 11] = [
+const LAYERS: [(&str, Draw); 12] = [
     ("zones", thresholds::draw_zones),
     ("stack", stack::draw),
     ("selected calls", range::draw),
@@ -26,6 +26,7 @@ const LAYERS: [(&str, Draw); 11] = [
     ("thresholds", thresholds::draw_lines),
     ("recorded compactions", flags::draw_lines),
     ("restarts and errors", flags::draw_marks),
+    ("compared session", compared::draw),
     ("lanes", lanes::draw),
     ("events", lanes::draw_events),
     ("reference curves", lanes::draw_references),

@@ -1,4 +1,4 @@
-//! The timeline's legend: kinds that occur, reported usage, and the focused lane's own count. A click on a kind shows only
+//! The timeline's legend: kinds that occur, reported usage, the focused lane's own count, and a compared session. A click on a kind shows only
 //! this kind in the stacked area, and a second click shows all.
 
 use super::chart::Chart;
@@ -23,6 +23,8 @@ enum Entry {
     Reported,
     /// Own count of the focused lane, in its color.
     Count(Color32),
+    /// The curve of another session.
+    Compared,
 }
 
 impl Entry {
@@ -32,6 +34,7 @@ impl Entry {
             Self::Kind(kind) => wording::kind(kind),
             Self::Reported => "reported",
             Self::Count(_) => "its own count",
+            Self::Compared => chart.input.compared_session.map_or("", |other| other.name),
         }
     }
 
@@ -40,7 +43,7 @@ impl Entry {
         match self {
             Self::Kind(_) => 15.0,
             Self::Reported => 12.0,
-            Self::Count(_) => 22.0,
+            Self::Count(_) | Self::Compared => 22.0,
         }
     }
 }
@@ -87,7 +90,11 @@ fn entries(chart: &Chart<'_>) -> Vec<Entry> {
     let kinds = chart.session.kinds.iter().map(|kind| Entry::Kind(*kind));
     let has_reported = !chart.input.recorded_usage.is_empty();
     let counting = chart.input.counting();
-    kinds
+    // First, since entries at the end may not fit.
+    let compared = chart.input.compared_session.map(|_| Entry::Compared);
+    compared
+        .into_iter()
+        .chain(kinds)
         .chain(has_reported.then_some(Entry::Reported))
         .chain(counting.map(|lane| Entry::Count(lane.color)))
         .collect()
@@ -120,6 +127,11 @@ fn show_entry(ui: &Ui, chart: &Chart<'_>, entry: Entry, place: Rect) -> Option<K
             let stroke = Stroke::new(1.25, color);
             ui.painter()
                 .extend(Shape::dashed_line(&ends, stroke, dash, space));
+        }
+        Entry::Compared => {
+            let color = chart.input.compared_session.map(|other| other.color);
+            let stroke = Stroke::new(2.0, color.unwrap_or_default());
+            ui.painter().hline(x..=x + 17.0, middle, stroke);
         }
     }
     let place = place.with_min_x(x + entry.mark_width());

@@ -7,6 +7,7 @@
 mod axis;
 mod card;
 mod chart;
+mod compared;
 mod dashes;
 mod flags;
 mod input;
@@ -25,7 +26,7 @@ mod tests;
 mod thresholds;
 mod view;
 
-pub use input::{Axis, LaneLine, ReferenceCurve, TimelineInput, TimelineResponse};
+pub use input::{Axis, ComparedCurve, LaneLine, ReferenceCurve, TimelineInput, TimelineResponse};
 
 use crate::app::theme::palette;
 use axis::CallAxis;

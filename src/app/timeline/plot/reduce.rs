@@ -62,10 +62,10 @@ pub(super) fn curve(samples: &[Sample], axis: CallAxis<'_>, columns: &Columns) -
     curve_of(samples, |sample| sample.tokens, axis, columns)
 }
 
-/// Reduces any quantity of the samples.
-pub(super) fn curve_of(
-    samples: &[Sample],
-    of: impl Fn(&Sample) -> Tokens,
+/// Reduces a quantity of the calls.
+pub(super) fn curve_of<T>(
+    samples: &[T],
+    of: impl Fn(&T) -> Tokens,
     axis: CallAxis<'_>,
     columns: &Columns,
 ) -> Curve {
@@ -142,11 +142,11 @@ pub(super) fn hottest(heat: &[Heat], axis: CallAxis<'_>, columns: &Columns) -> V
     out
 }
 
-fn in_view<'s>(
-    samples: &'s [Sample],
+fn in_view<'s, T>(
+    samples: &'s [T],
     axis: CallAxis<'_>,
     columns: &Columns,
-) -> impl Iterator<Item = (usize, &'s Sample)> {
+) -> impl Iterator<Item = (usize, &'s T)> {
     let range = columns.calls(axis, samples.len());
     let first = range.start;
     samples[range]

@@ -1,6 +1,7 @@
 //! State of the timeline between frames: the view, drags, and samples reduced to pixel columns.
 
 use super::axis::CallAxis;
+use super::compared;
 use super::input::TimelineInput;
 use super::reduce::{self, Bar, Columns, Curve, WindowRun};
 use super::view::View;
@@ -61,6 +62,8 @@ pub(super) struct VisiblePart {
     /// The focused lane's own count, if it differs from the actual one.
     pub(super) own_count: Curve,
     pub(super) reported: Curve,
+    /// The curve of another session.
+    pub(super) compared: Curve,
     pub(super) windows: Vec<WindowRun>,
     /// The calls marked on the strip of cumulative tokens.
     pub(super) hottest: Vec<usize>,
@@ -144,7 +147,8 @@ impl VisiblePart {
     fn new(input: &TimelineInput<'_>, key: (u64, Columns)) -> Self {
         let (axis, columns) = (CallAxis::new(input), &key.1);
         let curve = |samples| reduce::curve(samples, axis, columns);
-        let own_count = |samples| reduce::curve_of(samples, |s| s.metered, axis, columns);
+        let own_count =
+            |samples: &[Sample]| reduce::curve_of(samples, |s| s.metered, axis, columns);
         let counting = input.counting().map(|lane| lane.samples);
         let apart = i64::try_from(columns.count / DOTS).unwrap_or(1);
         Self {
@@ -152,6 +156,7 @@ impl VisiblePart {
             bars: reduce::bars(input.area, axis, columns),
             lanes: input.lanes.iter().map(|lane| curve(lane.samples)).collect(),
             own_count: counting.map_or_else(Curve::new, own_count),
+            compared: compared::curve(input, axis, columns),
             reported: reduce::dots(input.recorded_usage, axis, columns, apart),
             windows: reduce::window_runs(input, axis, columns),
             hottest: reduce::hottest(input.heat, axis, columns),
@@ -222,5 +227,14 @@ pub(super) fn fingerprint(input: &TimelineInput<'_>) -> u64 {
     (input.windows.as_ptr() as usize, input.windows.len()).hash(&mut hasher);
     (input.turn_starts.len(), input.recorded_usage.len()).hash(&mut hasher);
     (input.heat.as_ptr() as usize, input.heat.len()).hash(&mut hasher);
+    let compared = input.compared_session.map(|other| {
+        let contexts = other.contexts;
+        (
+            contexts.as_ptr() as usize,
+            contexts.len(),
+            other.is_by_share,
+        )
+    });
+    compared.hash(&mut hasher);
     hasher.finish()
 }

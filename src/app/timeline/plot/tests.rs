@@ -52,6 +52,7 @@ fn input<'a>(area: &'a [Sample], turn_starts: &'a [usize], axis: Axis) -> Timeli
         restarts: &[],
         errors: &[],
         reference_curves: &[],
+        compared_session: None,
         heat: &[],
         selected: None,
         range: None,

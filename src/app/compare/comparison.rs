@@ -1,0 +1,276 @@
+//! The second session and its comparison with the open one, computed on a background thread.
+
+use super::state::{CompareView, ShownMessage, Side};
+use crate::analysis::comparison::{ComparedSession, Comparison};
+use crate::app::background::latest_result::{LatestResult, WorkMode};
+use crate::app::background::task;
+use crate::app::changes::diff::Diff;
+use crate::app::config::Config;
+use crate::app::cost::billing::BillingChoice;
+use crate::app::messages::text::MessageText;
+use crate::app::open::document::{Document, Origin};
+use crate::app::open::loading::{KeptStates, Loading};
+use crate::app::runs::replays::{Runs, shared_reserve};
+use crate::app::settings_panel::knobs::KnobSettings;
+use crate::engine::Case;
+use crate::exec::LoadOptions;
+use crate::formats::records_compactions;
+use crate::presets::models;
+use crate::safe_text;
+use crate::tokens::{self, Progress, TokenLedger};
+use crate::units::Tokens;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Expected duration of work that does not fit in a frame.
+const SLOW: Duration = Duration::from_millis(50);
+/// Maximum number of messages that are compared within a frame the first time.
+const FEW: usize = 500;
+/// Characters of the name in the legend.
+const NAME: usize = 24;
+
+/// The second session and the results of the comparison.
+#[derive(Debug)]
+pub(in crate::app) struct OpenComparison {
+    origin: Origin,
+    conversation: usize,
+    second: Second,
+    found: LatestResult<Key, Comparison>,
+    text: LatestResult<([u64; 2], ShownMessage), ShownText>,
+}
+
+/// The second session.
+#[derive(Debug)]
+enum Second {
+    Loading(Box<Loading>),
+    Failed(String),
+    Open(Arc<Document>, String),
+}
+
+/// Inputs of the comparison.
+#[derive(Clone, Debug, PartialEq)]
+struct Key {
+    documents: [u64; 2],
+    counter: &'static str,
+    window: Option<Tokens>,
+    settings: KnobSettings,
+    billing: BillingChoice,
+}
+
+/// The text of a message.
+#[derive(Debug)]
+pub(super) enum ShownText {
+    /// Of one session.
+    Whole(MessageText),
+    /// The difference of both sessions.
+    Difference(Diff),
+}
+
+impl OpenComparison {
+    /// Starts to load the second session.
+    pub(super) fn start(
+        ctx: &egui::Context,
+        at: WorkMode,
+        origin: Origin,
+        options: LoadOptions,
+    ) -> Self {
+        let again = origin.clone();
+        let loading = Loading::start(ctx, at, again, options, KeptStates::default());
+        let second = Second::Loading(Box::new(loading));
+        Self::new(origin, options.conversation, second)
+    }
+
+    /// Compares with a loaded session.
+    pub(super) fn with(document: Arc<Document>) -> Self {
+        let name = &document.session().source.name;
+        let name = format!("B: {}", safe_text::one_line(name, NAME));
+        let (origin, conversation) = (document.origin.clone(), document.conversation);
+        Self::new(origin, conversation, Second::Open(document, name))
+    }
+
+    fn new(origin: Origin, conversation: usize, second: Second) -> Self {
+        Self {
+            origin,
+            conversation,
+            second,
+            found: LatestResult::new("compare"),
+            text: LatestResult::new("compared text"),
+        }
+    }
+
+    /// Receives the second session once it is loaded. Returns why it cannot be opened.
+    pub(super) fn receive(&mut self, ctx: &egui::Context) -> Option<String> {
+        if !matches!(self.second, Second::Loading(_)) {
+            return None;
+        }
+        let failed = Second::Failed(String::new());
+        let Second::Loading(loading) = std::mem::replace(&mut self.second, failed) else {
+            return None;
+        };
+        match loading.take() {
+            Ok(Ok((document, _))) => *self = Self::with(Arc::new(document)),
+            Ok(Err(problem)) => {
+                self.second = Second::Failed(problem.clone());
+                return Some(problem);
+            }
+            Err(loading) => {
+                ctx.request_repaint_after(Duration::from_millis(50));
+                self.second = Second::Loading(loading);
+            }
+        }
+        None
+    }
+
+    /// Updates the comparison or starts the work for it.
+    pub(in crate::app) fn update(
+        &mut self,
+        ctx: &egui::Context,
+        at: WorkMode,
+        (document, runs): (&Arc<Document>, &Arc<Runs>),
+        view: CompareView,
+    ) {
+        let Second::Open(other, _) = &self.second else {
+            return;
+        };
+        let config = &runs.config;
+        let key = Key {
+            documents: [document.id, other.id],
+            counter: config.counter,
+            window: config.window,
+            settings: config.knobs.clone(),
+            billing: config.billing.clone(),
+        };
+        let is_large = document.facts.len().max(other.facts.len()) > FEW;
+        if is_large && self.found.get().is_none() {
+            self.found.expect(SLOW);
+        }
+        let (runs, second) = (Arc::clone(runs), Arc::clone(other));
+        self.found
+            .want(ctx, at, &key, move |_| compare(&runs, &second));
+        if let Some(shown) = view.shown {
+            let (first, second) = (Arc::clone(document), Arc::clone(other));
+            self.text.want(ctx, at, &(key.documents, shown), move |_| {
+                ShownText::new(&first, &second, shown)
+            });
+        }
+    }
+
+    /// Returns the source of the second session, and the index of its conversation.
+    pub(super) fn place(&self) -> (&Origin, usize) {
+        (&self.origin, self.conversation)
+    }
+
+    /// Returns the second session, once it is loaded.
+    pub(in crate::app) fn document(&self) -> Option<&Arc<Document>> {
+        match &self.second {
+            Second::Open(document, _) => Some(document),
+            Second::Loading(_) | Second::Failed(_) => None,
+        }
+    }
+
+    /// Returns the name of the second session in the legend; empty until it is loaded.
+    pub(in crate::app) fn name(&self) -> &str {
+        match &self.second {
+            Second::Open(_, name) => name,
+            Second::Loading(_) | Second::Failed(_) => "",
+        }
+    }
+
+    /// Returns the second session while it is loading.
+    pub(super) fn loading(&self) -> Option<&Loading> {
+        match &self.second {
+            Second::Loading(loading) => Some(loading),
+            Second::Failed(_) | Second::Open(..) => None,
+        }
+    }
+
+    /// Returns why the second session cannot be opened.
+    pub(super) fn problem(&self) -> Option<&str> {
+        match &self.second {
+            Second::Failed(problem) => Some(problem),
+            Second::Loading(_) | Second::Open(..) => None,
+        }
+    }
+
+    /// Returns the comparison, possibly of earlier settings.
+    pub(in crate::app) fn found(&self) -> Option<&Comparison> {
+        self.found.get().map(Arc::as_ref)
+    }
+
+    /// Returns the text of a message, once it is ready.
+    pub(super) fn text(&self, first: &Document, shown: ShownMessage) -> Option<&ShownText> {
+        let documents = [first.id, self.document()?.id];
+        let text = self
+            .text
+            .get()
+            .filter(|_| self.text.is_for(&(documents, shown)));
+        text.map(Arc::as_ref)
+    }
+}
+
+impl Drop for OpenComparison {
+    fn drop(&mut self) {
+        let failed = Second::Failed(String::new());
+        match std::mem::replace(&mut self.second, failed) {
+            Second::Loading(loading) => loading.cancel(),
+            Second::Open(document, _) => task::drop_in_background(document),
+            Second::Failed(_) => {}
+        }
+        self.found.clear();
+    }
+}
+
+impl ShownText {
+    fn new(first: &Document, second: &Document, shown: ShownMessage) -> Self {
+        let documents = [first, second];
+        let parts = |side: Side, message: usize| {
+            let document = documents[side.index()];
+            MessageText::parts(document, &document.loaded.case.ledger, message)
+        };
+        match shown {
+            ShownMessage::Of(side, message) => Self::Whole(parts(side, message)),
+            ShownMessage::Changed([a, b]) => Self::Difference(Diff::new(
+                &parts(Side::A, a).whole(),
+                &parts(Side::B, b).whole(),
+            )),
+        }
+    }
+}
+
+/// Returns the options for loading the second session: the tokenizer of the first.
+pub(super) fn load_options(config: &Config, conversation: usize) -> LoadOptions {
+    LoadOptions {
+        counter: tokens::by_name(config.counter).unwrap_or_else(tokens::default_counter),
+        window: None,
+        conversation,
+    }
+}
+
+/// Compares the replayed session with the second one, with the same tokenizer, window, output reserve and prices.
+fn compare(runs: &Runs, second: &Document) -> Comparison {
+    let config = &runs.config;
+    let second = counted(&second.loaded.case, config);
+    let prices = config.billing.prices();
+    let session = |case| ComparedSession {
+        case,
+        output_reserve: shared_reserve(config, case),
+        billing: config.billing.at(&prices),
+        records_compactions: records_compactions(&case.session),
+    };
+    Comparison::new([session(&runs.case), session(&second)])
+}
+
+/// Returns a session as the configuration counts it.
+fn counted(case: &Case, config: &Config) -> Case {
+    let counter = tokens::by_name(config.counter).filter(|c| c.name != case.ledger.counter.name);
+    let case = match counter {
+        // Cannot be canceled: no one else holds its progress.
+        Some(counter) => TokenLedger::count(&case.session, counter, &Progress::default())
+            .map_or_else(|_cancelled| case.clone(), |ledger| case.with_ledger(ledger)),
+        None => case.clone(),
+    };
+    match config.window {
+        Some(_) => case.with_windows(models::window_plan(&case.session, config.window)),
+        None => case,
+    }
+}

@@ -1,0 +1,118 @@
+//! Executes commands of the comparison.
+
+use super::command::CompareCommand;
+use super::comparison::{OpenComparison, load_options};
+use super::state::{CompareView, Side};
+use crate::app::App;
+use crate::app::open::document::Origin;
+use crate::app::sessions::list::is_list;
+use crate::app::shell::file_dialog::DialogPurpose;
+use crate::app::view::Tab;
+use crate::app::workspace::execute::Reopened;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+impl App {
+    /// Executes a command of the comparison. Nothing is compared without an open session.
+    pub(in crate::app) fn execute_compare(&mut self, ctx: &egui::Context, command: CompareCommand) {
+        if self.document.is_none() {
+            return;
+        }
+        match command {
+            CompareCommand::ShowDialog => self.ask_for_file(ctx, DialogPurpose::Comparison),
+            CompareCommand::Open(path, conversation) => {
+                self.compare_file(ctx, path, conversation);
+            }
+            CompareCommand::Example(name) => self.compare_session(ctx, Origin::Example(name), 0),
+            CompareCommand::Swap => self.swap_compared(ctx),
+            CompareCommand::Close => self.close_comparison(),
+        }
+    }
+
+    /// Compares with a file, and shows the tab Compare.
+    fn compare_file(&mut self, ctx: &egui::Context, path: PathBuf, conversation: usize) {
+        self.view.asks_path = false;
+        if is_list(&path, conversation) {
+            let text = "A folder or database cannot be compared: choose one of its sessions.";
+            self.warn(Some(text.to_owned()));
+            return;
+        }
+        if let Some(sessions) = &mut self.sessions {
+            sessions.is_shown = false;
+        }
+        self.compare_session(ctx, Origin::Path(path), conversation);
+    }
+
+    fn compare_session(&mut self, ctx: &egui::Context, origin: Origin, conversation: usize) {
+        self.load_comparison(ctx, origin, conversation);
+        self.show_tab(Tab::Compare);
+    }
+
+    /// Starts to load the second session.
+    pub(in crate::app) fn load_comparison(
+        &mut self,
+        ctx: &egui::Context,
+        origin: Origin,
+        conversation: usize,
+    ) {
+        let options = load_options(&self.config, conversation);
+        self.view.compare.shown = None;
+        self.comparison = Some(OpenComparison::start(ctx, self.work, origin, options));
+    }
+
+    /// Receives the second session, and updates the comparison.
+    pub(in crate::app) fn update_comparison(&mut self, ctx: &egui::Context) {
+        let Some(comparison) = &mut self.comparison else {
+            return;
+        };
+        if let Some(problem) = comparison.receive(ctx) {
+            self.toasts.warning(format!(
+                "The session to compare cannot be opened: {problem}"
+            ));
+        }
+        let runs = self.derived.runs();
+        if let (Some(document), Some(runs)) = (&self.document, runs)
+            && runs.document == document.id
+        {
+            comparison.update(ctx, self.work, (document, runs), self.view.compare);
+        }
+    }
+
+    /// Ends the comparison.
+    fn close_comparison(&mut self) {
+        self.comparison = None;
+        self.view.compare.shown = None;
+    }
+
+    /// Opens the second session, and compares it with the one that was open.
+    fn swap_compared(&mut self, ctx: &egui::Context) {
+        let second = self.comparison.as_ref().and_then(OpenComparison::document);
+        let (Some(first), Some(second)) = (self.document.clone(), second.map(Arc::clone)) else {
+            return;
+        };
+        let view = CompareView {
+            shown: None,
+            listed: self.view.compare.listed.map(swapped),
+            ..self.view.compare
+        };
+        self.watch(ctx, &second);
+        let reopened = Reopened {
+            continues_visit: true,
+            ..Reopened::default()
+        };
+        self.show_document(ctx, second, reopened);
+        self.comparison = Some(OpenComparison::with(first));
+        self.view.compare = view;
+        self.view.tab = Tab::Compare;
+    }
+}
+
+/// Returns the filter that lists the same messages after A and B were swapped.
+fn swapped(listed: super::state::Listed) -> super::state::Listed {
+    use super::state::Listed;
+    match listed {
+        Listed::Changed => Listed::Changed,
+        Listed::Only(Side::A) => Listed::Only(Side::B),
+        Listed::Only(Side::B) => Listed::Only(Side::A),
+    }
+}

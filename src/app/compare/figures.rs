@@ -1,0 +1,227 @@
+//! The pages with the figures of both sessions: whole sessions, composition and cost, and use of tools.
+
+use super::input::{Both, color};
+use super::state::Side;
+use crate::analysis::comparison::{Figure, Quantity, charges, composition, figures};
+use crate::app::theme::{palette, space};
+use crate::app::widgets::table::{Column, Table};
+use crate::app::widgets::text::weak;
+use crate::app::{widgets, wording};
+use crate::safe_text;
+use crate::session::Kind;
+use crate::units::{Share, Tokens, Usd};
+use egui::{Label, RichText, Ui};
+use egui_extras::Column as Width;
+
+/// Width in points from which composition and cost are next to the figures of whole sessions.
+const SIDE_BY_SIDE: f32 = 860.0;
+/// Width of a value, in points.
+const VALUE: f32 = 78.0;
+/// Width of a relative change, in points.
+const CHANGE: f32 = 64.0;
+/// Width of a table from which it shows the relative change, in points.
+const WITH_CHANGE: f32 = 400.0;
+
+/// Shows the figures of whole sessions, their composition and cost.
+pub(super) fn show(ui: &mut Ui, both: Both<'_>) {
+    let sessions = &both.found.sessions;
+    let whole = rows("", figures(sessions));
+    let parts: Vec<_> = rows("", composition(sessions))
+        .into_iter()
+        .chain(rows("cost:", charges(sessions)))
+        .collect();
+    if ui.available_width() < SIDE_BY_SIDE {
+        table(ui, "compared figures", &[whole, parts].concat());
+        return;
+    }
+    ui.columns(2, |columns| {
+        table(&mut columns[0], "compared figures", &whole);
+        table(&mut columns[1], "compared parts", &parts);
+    });
+}
+
+/// A figure with the group that precedes its name in copied tables.
+type FigureRow = (&'static str, Figure);
+
+fn rows(group: &'static str, figures: Vec<Figure>) -> Vec<FigureRow> {
+    figures.into_iter().map(|figure| (group, figure)).collect()
+}
+
+/// A column of the figures.
+#[derive(Clone, Copy)]
+enum Col {
+    Name,
+    Value(Side),
+    Difference,
+    Change,
+}
+
+fn table(ui: &mut Ui, id: &'static str, rows: &[FigureRow]) {
+    let value = |key, title| Column::new(key, title, Width::exact(VALUE)).right();
+    let columns = vec![
+        Column::new(
+            Col::Name,
+            "figure",
+            Width::remainder().at_least(96.0).clip(true),
+        ),
+        value(Col::Value(Side::A), "A"),
+        value(Col::Value(Side::B), "B"),
+        value(Col::Difference, "B − A").help("Value of B minus value of A"),
+        Column::new(Col::Change, "change", Width::exact(CHANGE))
+            .right()
+            .help("Difference as a share of A")
+            .hidden_below(WITH_CHANGE),
+    ];
+    ui.spacing_mut().item_spacing.y = 0.0;
+    Table::new(id, columns, rows.len())
+        .margins(space::S, space::S)
+        .row_height(space::ROW - 2.0)
+        .striped()
+        .show(ui, |mut row| {
+            let (group, figure) = rows[row.index()];
+            row.cells(|ui, column| cell(ui, (group, figure), column));
+            if !figure.help.is_empty() {
+                row.response().on_hover_text(figure.help);
+            }
+        });
+}
+
+fn cell(ui: &mut Ui, (group, figure): FigureRow, column: Col) {
+    match column {
+        Col::Name => {
+            let kind = Kind::ALL
+                .into_iter()
+                .find(|kind| kind.name() == figure.name);
+            let name = kind.map_or(figure.name, wording::kind);
+            if let Some(kind) = kind {
+                widgets::swatch(ui, palette(ui).kind(kind));
+            }
+            if !group.is_empty() {
+                ui.label(weak(ui, group));
+            }
+            ui.add(Label::new(name).truncate());
+        }
+        Col::Value(side) => match figure.values[side.index()] {
+            Some(value) => drop(ui.label(text(value))),
+            None => unknown(ui),
+        },
+        Col::Difference => match figure.values[0].zip(figure.difference()) {
+            Some((value, by)) if by == 0.0 => drop(ui.label(weak(ui, difference(value, by)))),
+            Some((value, by)) => drop(ui.label(difference(value, by))),
+            None => unknown(ui),
+        },
+        Col::Change => {
+            if let Some(change) = figure.change() {
+                ui.label(weak(
+                    ui,
+                    signed(change.0, &wording::percent(Share(change.0.abs()))),
+                ));
+            }
+        }
+    }
+}
+
+fn unknown(ui: &mut Ui) {
+    ui.label(weak(ui, "–")).on_hover_text("Unknown");
+}
+
+fn text(value: Quantity) -> String {
+    match value {
+        Quantity::Count(n) => wording::grouped(n as u64),
+        Quantity::Tokens(tokens) => wording::tokens(tokens),
+        Quantity::Share(share) => wording::percent(share),
+        Quantity::Usd(usd) => wording::usd(usd),
+    }
+}
+
+/// Returns a difference of values such as `value`, with its sign.
+fn difference(value: Quantity, by: f64) -> String {
+    let size = match value {
+        Quantity::Count(_) | Quantity::Tokens(_) => wording::tokens(Tokens(by.abs() as u64)),
+        Quantity::Share(_) => format!("{:.1} points", by.abs() * 100.0),
+        Quantity::Usd(_) => wording::usd(Usd(by.abs())),
+    };
+    signed(by, &size)
+}
+
+fn signed(by: f64, size: &str) -> String {
+    let order = by.partial_cmp(&0.0).unwrap_or(std::cmp::Ordering::Equal);
+    wording::signed(order, size)
+}
+
+/// A column of the tools.
+#[derive(Clone, Copy)]
+enum ToolCol {
+    Tool,
+    Calls(Side),
+    Failed(Side),
+    Tokens(Side),
+}
+
+/// Shows the use of tools.
+pub(super) fn tools(ui: &mut Ui, both: Both<'_>) {
+    let tools = &both.found.tools;
+    if tools.is_empty() {
+        widgets::text::padded(ui, |ui| ui.label(weak(ui, "Neither session calls a tool.")));
+        return;
+    }
+    let value = |key, title, help| {
+        let column = Column::new(key, title, Width::exact(VALUE));
+        column.right().help(help)
+    };
+    let columns = vec![
+        Column::new(
+            ToolCol::Tool,
+            "tool",
+            Width::remainder().at_least(96.0).clip(true),
+        ),
+        value(ToolCol::Calls(Side::A), "calls A", "Calls in A"),
+        value(ToolCol::Calls(Side::B), "calls B", "Calls in B"),
+        value(ToolCol::Failed(Side::A), "failed A", "Failed results in A"),
+        value(ToolCol::Failed(Side::B), "failed B", "Failed results in B"),
+        value(
+            ToolCol::Tokens(Side::A),
+            "tokens A",
+            "Tokens of calls and results in A",
+        ),
+        value(
+            ToolCol::Tokens(Side::B),
+            "tokens B",
+            "Tokens of calls and results in B",
+        ),
+    ];
+    ui.spacing_mut().item_spacing.y = 0.0;
+    Table::new("compared tools", columns, tools.len())
+        .margins(space::S, space::S)
+        .row_height(space::ROW - 2.0)
+        .striped()
+        .show(ui, |mut row| {
+            let mix = &tools[row.index()];
+            row.cells(|ui, column| {
+                let count = |n: usize| (n as u64, n == 0);
+                let (n, is_zero) = match column {
+                    ToolCol::Tool => {
+                        only_in(ui, mix.uses.map(|tool_use| tool_use.calls));
+                        ui.add(Label::new(safe_text::one_line(&mix.tool, 80)).truncate());
+                        return;
+                    }
+                    ToolCol::Calls(side) => count(mix.uses[side.index()].calls),
+                    ToolCol::Failed(side) => count(mix.uses[side.index()].errors),
+                    ToolCol::Tokens(side) => count(mix.uses[side.index()].tokens.0 as usize),
+                };
+                let text = RichText::new(wording::grouped(n));
+                ui.label(if is_zero { weak(ui, "–") } else { text });
+            });
+        });
+}
+
+/// Shows the dot of the only session that calls a tool.
+fn only_in(ui: &mut Ui, calls: [usize; 2]) {
+    let side = match calls {
+        [_, 0] => Side::A,
+        [0, _] => Side::B,
+        _ => return,
+    };
+    let text = RichText::new(format!("only {}", side.name())).color(color(ui, side));
+    ui.label(text);
+}

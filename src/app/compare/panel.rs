@@ -1,0 +1,163 @@
+//! The tab Compare: the open session A and a second session B side by side.
+
+use super::command::CompareCommand;
+use super::input::{Both, CompareInput, color};
+use super::state::{ComparePage, CompareView, Side};
+use super::{contents, detail, figures};
+use crate::app::command::Commands;
+use crate::app::shell::open_session::OpenSession;
+use crate::app::shell::resizable_panel::{self, ResizablePanel};
+use crate::app::theme::{palette, space};
+use crate::app::view::ViewCommand;
+use crate::app::widgets;
+use crate::app::widgets::text::{padded, small, weak};
+use crate::app::wording;
+use crate::safe_text;
+use egui::{Frame, Margin, Rangef, RichText, Ui};
+
+/// Minimum widths of the list and of the text next to it, in points.
+const MIN_LIST: f32 = 420.0;
+const MIN_TEXT: f32 = 260.0;
+/// Characters of a session's name.
+const NAME: usize = 48;
+
+/// Shows the choice of the page and the commands at the right of the drawer's tabs, from right to left.
+pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
+    let input = &CompareInput::new(session);
+    if input.comparison.is_none() {
+        return;
+    }
+    ui.spacing_mut().interact_size.y = 22.0;
+    ui.spacing_mut().button_padding = egui::vec2(6.0, 1.0);
+    ui.spacing_mut().item_spacing.x = 2.0;
+    let mut button = |ui: &mut Ui, text: &str, name: &str, help: &str, command| {
+        let button = ui.button(small(ui, text)).accessible_name(name.to_owned());
+        if button.on_hover_text(help).clicked() {
+            commands.push(command);
+        }
+    };
+    let help = "Ends the comparison; the open session stays";
+    button(ui, "✕", "Close the comparison", help, CompareCommand::Close);
+    if input.both().is_some() {
+        let help = "Opens B with its lanes, and compares it with A";
+        button(ui, "⇄ swap", "Swap A and B", help, CompareCommand::Swap);
+    }
+    ui.add_space(space::S);
+    let view = input.view;
+    for page in ComparePage::ALL.into_iter().rev() {
+        let label = ui.selectable_label(view.page == page, small(ui, page.name()));
+        let label = label
+            .on_hover_text(page.help())
+            .accessible_name(format!("Compare: {}", page.name()));
+        if label.clicked() {
+            commands.push(ViewCommand::Compare(CompareView { page, ..view }));
+        }
+    }
+}
+
+/// Shows the chosen page.
+pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
+    let input = &CompareInput::new(session);
+    let Some(both) = input.both() else {
+        padded(ui, |ui| not_ready(ui, input, commands));
+        return;
+    };
+    ui.spacing_mut().item_spacing.y = 0.0;
+    names(ui, both);
+    match input.view.page {
+        ComparePage::Figures => figures::show(ui, both),
+        ComparePage::Tools => figures::tools(ui, both),
+        ComparePage::Messages | ComparePage::Facts => lists(ui, input, both, commands),
+    }
+}
+
+/// Shows a list and, next to it, the text of the chosen message.
+fn lists(ui: &mut Ui, input: &CompareInput<'_>, both: Both<'_>, commands: &mut Commands) {
+    let available = ui.available_width();
+    let text = input.view.shown.map(|shown| {
+        let panel = ResizablePanel {
+            name: "compared text",
+            side: resizable_panel::Side::Right,
+            usual: (available * 0.4).round(),
+            range: Rangef::new(MIN_TEXT, (available - MIN_LIST).max(MIN_TEXT)),
+            frame: Frame::new().fill(palette(ui).panel),
+        };
+        (shown, panel.place(ui))
+    });
+    // The list must not extend over the text.
+    let clip = ui.clip_rect();
+    ui.set_clip_rect(ui.available_rect_before_wrap().intersect(clip));
+    match input.view.page {
+        ComparePage::Facts => contents::facts(ui, input, both, commands),
+        _ => contents::messages(ui, input, both, commands),
+    }
+    ui.set_clip_rect(clip);
+    if let Some((shown, (mut content, edge))) = text {
+        detail::show(&mut content, input, shown, commands);
+        edge.show(ui);
+    }
+}
+
+/// Shows the names of both sessions in their colors.
+fn names(ui: &mut Ui, both: Both<'_>) {
+    let margin = Margin {
+        left: 16,
+        right: 16,
+        top: 4,
+        bottom: 0,
+    };
+    Frame::new().inner_margin(margin).show(ui, |ui| {
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing.x = space::S;
+            for side in Side::ALL {
+                let document = both.documents[side.index()];
+                let name = safe_text::one_line(&document.session().source.name, NAME);
+                let calls = wording::count(document.session().calls.len(), "call");
+                let label = RichText::new(format!("{}  {name}", side.name()));
+                let label = ui.label(label.color(color(ui, side)));
+                label.on_hover_text(safe_text::visible(&document.place()));
+                let format = document.format_label();
+                ui.label(small(ui, format!("{format} · {calls}")));
+                ui.add_space(space::L);
+            }
+        });
+    });
+}
+
+/// Shows how to start a comparison, its progress, or why it failed.
+fn not_ready(ui: &mut Ui, input: &CompareInput<'_>, commands: &mut Commands) {
+    ui.spacing_mut().item_spacing.y = space::S;
+    let comparison = input.comparison;
+    if let Some(loading) = comparison.and_then(|comparison| comparison.loading()) {
+        let share = loading.stage().share.map(wording::percent);
+        let share = share.map_or_else(String::new, |share| format!(" {share}"));
+        ui.label(weak(ui, format!("Reading {}…{share}", loading.name)));
+        if widgets::secondary_button(ui, "Cancel", "").clicked() {
+            commands.push(CompareCommand::Close);
+        }
+        return;
+    }
+    if comparison.is_some_and(|comparison| comparison.document().is_some()) {
+        ui.label(weak(ui, "Comparing the sessions…"));
+        return;
+    }
+    match comparison.and_then(|comparison| comparison.problem()) {
+        Some(problem) => {
+            let bad = palette(ui).bad;
+            ui.label(RichText::new(problem).color(bad));
+        }
+        None => {
+            ui.label(weak(
+                ui,
+                "Compares this session with a second one: before and after a change of the prompt, two agents, or an original and its managed conversation.",
+            ));
+        }
+    }
+    if widgets::secondary_button(ui, "Open as comparison…", "").clicked() {
+        commands.push(CompareCommand::ShowDialog);
+    }
+    ui.label(small(
+        ui,
+        "Or right-click a recent file in the menu, or a session in the list of sessions.",
+    ));
+}

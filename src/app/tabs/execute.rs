@@ -1,0 +1,158 @@
+//! Executes commands of the session tabs.
+
+use super::command::TabsCommand;
+use super::session_tab::SessionTab;
+use crate::app::App;
+use crate::app::derived::Derived;
+use crate::app::open::document::Origin;
+use crate::app::selection::Selection;
+use crate::app::shell::history::History;
+use crate::app::timeline::plot::kept_zoom;
+use crate::app::view::View;
+
+/// Maximum number of tabs. Each keeps its session in memory.
+const MAX: usize = 24;
+
+impl App {
+    /// Executes a command of the session tabs. Dialogs that belong to no session must be closed first.
+    pub(in crate::app) fn execute_tabs(&mut self, ctx: &egui::Context, command: TabsCommand) {
+        let asks = self.saving.is_some() || self.logs.is_some() || self.palette.is_some();
+        if asks {
+            return;
+        }
+        let (n, shown) = (self.tabs.count(), self.tabs.shown);
+        match command {
+            TabsCommand::New => drop(self.new_tab(ctx)),
+            TabsCommand::OpenInNew(open) => {
+                if self.new_tab(ctx) {
+                    self.execute_open(ctx, open);
+                }
+            }
+            TabsCommand::Show(idx) => self.show_session_tab(ctx, idx),
+            TabsCommand::Step { is_back } => {
+                let by = if is_back { n - 1 } else { 1 };
+                self.show_session_tab(ctx, (shown + by) % n);
+            }
+            TabsCommand::Close(idx) => self.close_tab(ctx, idx.unwrap_or(shown)),
+        }
+    }
+
+    /// Shows the tab of a session that is open in a hidden tab. Returns whether there is one.
+    pub(in crate::app) fn show_tab_of(
+        &mut self,
+        ctx: &egui::Context,
+        origin: &Origin,
+        conversation: usize,
+    ) -> bool {
+        let Some(idx) = self.tabs.with(origin, conversation) else {
+            return false;
+        };
+        let before = self.is_empty_tab().then_some(self.tabs.shown);
+        self.show_session_tab(ctx, idx);
+        if let Some(empty) = before {
+            self.tabs.remove(empty);
+        }
+        true
+    }
+
+    /// Closes a tab. The last one stays, without its session.
+    pub(in crate::app) fn close_tab(&mut self, ctx: &egui::Context, idx: usize) {
+        let (n, shown) = (self.tabs.count(), self.tabs.shown);
+        if idx >= n {
+            return;
+        }
+        self.show_session_tab(ctx, idx);
+        self.close(ctx);
+        if n > 1 {
+            let next = match shown {
+                shown if shown != idx => shown,
+                _ if idx + 1 < n => idx + 1,
+                _ => idx - 1,
+            };
+            self.show_session_tab(ctx, next);
+            self.tabs.remove(idx);
+        }
+    }
+
+    /// Shows an empty tab: a new one unless the shown one is empty. Returns whether it is shown.
+    fn new_tab(&mut self, ctx: &egui::Context) -> bool {
+        if self.is_empty_tab() {
+            if let Some(sessions) = &mut self.sessions {
+                sessions.is_shown = false;
+            }
+            return true;
+        }
+        let n = self.tabs.count();
+        if n >= MAX {
+            self.toasts
+                .info(format!("At most {MAX} tabs can be open: close one first."));
+            return false;
+        }
+        let tab = self.empty_tab();
+        self.tabs.all.push(Some(Box::new(tab)));
+        self.show_session_tab(ctx, n);
+        true
+    }
+
+    /// Shows the tab with this index, and keeps the session of the shown one.
+    fn show_session_tab(&mut self, ctx: &egui::Context, idx: usize) {
+        let Some(mut tab) = self.tabs.all.get_mut(idx).and_then(Option::take) else {
+            return;
+        };
+        self.keep_workspace(ctx, true);
+        self.exchange(&mut tab);
+        let zoom = std::mem::replace(&mut tab.zoom, kept_zoom::zoom(ctx));
+        let before = std::mem::replace(&mut self.tabs.shown, idx);
+        self.tabs.all[before] = Some(tab);
+        kept_zoom::request_zoom(ctx, zoom);
+        self.saver.reset();
+        self.pasting = None;
+        self.once.reveals_message = true;
+        self.once.reveals_event = true;
+        self.once.reveals_insight = true;
+        ctx.memory_mut(|memory| {
+            if let Some(id) = memory.focused() {
+                memory.surrender_focus(id);
+            }
+        });
+    }
+
+    /// Returns whether the shown tab has no session and loads none.
+    fn is_empty_tab(&self) -> bool {
+        self.document.is_none() && self.loading.is_none()
+    }
+
+    /// Returns a tab without a session, with the lanes and settings of the shown one.
+    fn empty_tab(&self) -> SessionTab {
+        let mut config = self.config.clone();
+        config.reset_session();
+        SessionTab {
+            document: None,
+            loading: None,
+            live: None,
+            problem: None,
+            history: History::new(config.clone()),
+            config,
+            selection: Selection {
+                lane: Some(0),
+                ..Selection::default()
+            },
+            view: View {
+                timeline: self.view.timeline,
+                tab: self.view.tab,
+                ..View::default()
+            },
+            derived: Derived::new(self.work),
+            export: None,
+            measurement: None,
+            sessions: None,
+            report: None,
+            conversion: None,
+            restoring: None,
+            note: None,
+            sweep: None,
+            comparison: None,
+            zoom: None,
+        }
+    }
+}

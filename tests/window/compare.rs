@@ -1,0 +1,359 @@
+//! Two sessions side by side: curves, the tab Compare, swap, and the workspace.
+
+use crate::screen::sized;
+use egui::accesskit::Role;
+use egui::{Color32, Key, Modifiers, Shape, Vec2, vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use plimsoll::app::background::latest_result::WorkMode;
+use plimsoll::app::{App, Options, theme};
+use plimsoll::exec::Workspaces;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+const A: &str = "compacted.jsonl";
+const B: &str = "slow-growth.jsonl";
+
+type Window = Harness<'static, App>;
+
+/// A folder with copies of both sessions.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Self(tempfile::tempdir().expect("a temporary folder"));
+        let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
+        for name in [A, B] {
+            fs::copy(samples.join(name), place.at(name)).expect("a copy");
+        }
+        place
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn options(&self, name: &str, compared: Option<&str>) -> Options {
+        Options {
+            paths: vec![self.at(name)],
+            compared: compared.map(|name| self.at(name)),
+            no_state: true,
+            workspaces: Workspaces::in_folder(self.at("kept")),
+            work: WorkMode::InFrame,
+            ..Options::default()
+        }
+    }
+
+    fn open(&self, name: &str, compared: Option<&str>) -> Window {
+        let options = self.options(name, compared);
+        let harness = Harness::builder()
+            .with_size(vec2(1440.0, 900.0))
+            .allow_missing_glyphs();
+        let mut window = harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options));
+        window.run_steps(8);
+        window
+    }
+
+    /// Returns the JSON output of `plimsoll compare`.
+    fn command_line(&self) -> serde_json::Value {
+        let output = Command::new(env!("CARGO_BIN_EXE_plimsoll"))
+            .args(["compare", A, B, "--json", "--no-state"])
+            .current_dir(self.0.path())
+            .output()
+            .expect("the program starts");
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    }
+}
+
+fn click(window: &mut Window, label: &str) {
+    window.get_by_label(label).click();
+    window.run_steps(6);
+}
+
+fn says(window: &Window, words: &str) -> bool {
+    window.query_all_by(|_| true).any(|node| {
+        let node = node.accesskit_node();
+        let texts = [node.label(), node.value()];
+        texts.into_iter().flatten().any(|text| text.contains(words))
+    })
+}
+
+/// Returns the points of the line in a color that has the most.
+fn curve(window: &Window, color: Color32) -> Vec<egui::Pos2> {
+    let lines = window
+        .output()
+        .shapes
+        .iter()
+        .filter_map(|shape| match &shape.shape {
+            Shape::Path(path) if path.stroke.color == egui::epaint::ColorMode::Solid(color) => {
+                Some(path.points.clone())
+            }
+            _ => None,
+        });
+    lines.max_by_key(Vec::len).unwrap_or_default()
+}
+
+fn compared_curve(window: &Window) -> Vec<egui::Pos2> {
+    curve(window, theme::of(true).compared())
+}
+
+/// Groups a number as the window does.
+fn grouped(value: &serde_json::Value) -> String {
+    plimsoll::app::wording::grouped(value.as_u64().expect("a number"))
+}
+
+#[test]
+fn the_figures_equal_those_of_the_command_line() {
+    let place = Place::new();
+    let window = place.open(A, Some(B));
+    let found = place.command_line();
+    for (side, field) in [
+        ("a", "calls"),
+        ("b", "calls"),
+        ("a", "messages"),
+        ("b", "messages"),
+        ("a", "peak_tokens"),
+        ("b", "peak_tokens"),
+        ("a", "history_tokens"),
+        ("b", "history_tokens"),
+    ] {
+        let figure = grouped(&found[side][field]);
+        assert!(
+            window.query_all_by_label(&figure).next().is_some(),
+            "{side}.{field}: {figure}"
+        );
+    }
+}
+
+#[test]
+fn the_second_curve_is_aligned_by_call_or_stretched() {
+    let place = Place::new();
+    // The shorter session ends before the right end of the axis.
+    let mut window = place.open(B, Some(A));
+    let by_call = compared_curve(&window);
+    assert!(by_call.len() > 3, "{by_call:?}");
+    click(&mut window, "by share");
+    let by_share = compared_curve(&window);
+    let end = |points: &[egui::Pos2]| points.last().expect("points").x;
+    assert!((end(&by_call) - end(&by_share)).abs() > 20.0);
+    let plot = window.get_by_label("timeline").rect();
+    assert!(
+        (end(&by_share) - plot.right()).abs() < 2.0,
+        "{} of {plot}",
+        end(&by_share)
+    );
+    // Calls of the open session stay selectable, whichever curve is longer.
+    window.get_by_label("timeline").focus();
+    window.run_steps(2);
+    window.key_press(Key::End);
+    window.run_steps(4);
+    let value = window.get_by_label("timeline").accesskit_node().value();
+    let calls = window
+        .state()
+        .runs()
+        .expect("replayed")
+        .case
+        .session
+        .calls
+        .len();
+    assert!(value.is_some_and(|value| value.starts_with(&format!("Call {calls} "))));
+}
+
+#[test]
+fn without_a_comparison_there_is_a_way_to_start_one() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
+    let mut window = sized(vec![folder.join(A)], Vec2::new(1280.0, 720.0));
+    click(&mut window, "Compare");
+    window.get_by_label("Open as comparison…");
+    assert!(compared_curve(&window).is_empty());
+    click(&mut window, "Menu");
+    let n = window
+        .query_all_by_label_contains("Open as comparison")
+        .count();
+    assert_eq!(n, 2, "in the tab and in the menu");
+}
+
+#[test]
+fn messages_of_one_session_are_listed_and_shown() {
+    let place = Place::new();
+    let mut window = place.open(A, Some(B));
+    click(&mut window, "Compare: messages");
+    let found = place.command_line();
+    let n = |list: &str| found["messages"][list].as_array().expect("a list").len();
+    for (list, name) in [("only_in_a", "only in A"), ("only_in_b", "only in B")] {
+        let text = format!("{} {name}", plimsoll::app::wording::grouped(n(list) as u64));
+        assert!(
+            says(&window, &text) || says(&window, &format!("List: {name}")),
+            "{text}"
+        );
+    }
+    click(&mut window, "List: only in B");
+    let first = window.get_all_by_label("only B").next().expect("a row");
+    first.click();
+    window.run_steps(6);
+    let number = found["messages"]["only_in_b"][0]["message"]
+        .as_u64()
+        .expect("a number");
+    window.get_by_label(&format!("Message {number} of B"));
+    click(&mut window, "Close the text");
+    assert!(
+        window
+            .query_by_label(&format!("Message {number} of B"))
+            .is_none()
+    );
+    // A message of the open session is selected in all panels.
+    click(&mut window, "List: only in B");
+    click(&mut window, "List: only in A");
+    let first = window.get_all_by_label("only A").next().expect("a row");
+    first.click();
+    window.run_steps(6);
+    let number = found["messages"]["only_in_a"][0]["message"]
+        .as_u64()
+        .expect("a number");
+    window.get_by_label(&format!("Message {number} of A"));
+    click(&mut window, "Messages");
+    window.get_by_label(&format!("Message {number}"));
+}
+
+#[test]
+fn tools_and_facts_have_pages() {
+    let place = Place::new();
+    let mut window = place.open(A, Some(B));
+    let found = place.command_line();
+    click(&mut window, "Compare: tools");
+    let tool = found["tools"][0]["tool"].as_str().expect("a name");
+    assert!(says(&window, tool), "{tool}");
+    click(&mut window, "Compare: facts");
+    let n = |list: &str| found["facts"][list].as_array().expect("a list").len() as u64;
+    let [a, b] = ["only_in_a", "only_in_b"].map(|list| plimsoll::app::wording::grouped(n(list)));
+    assert!(says(&window, &format!("{a} only in A, {b} only in B")));
+}
+
+#[test]
+fn swapping_opens_the_second_session_with_its_own_lanes() {
+    let place = Place::new();
+    let mut window = place.open(A, Some(B));
+    let calls = |window: &Window| {
+        window
+            .state()
+            .runs()
+            .expect("replayed")
+            .case
+            .session
+            .calls
+            .len()
+    };
+    let before = calls(&window);
+    click(&mut window, "Swap A and B");
+    let after = calls(&window);
+    assert_ne!(before, after);
+    assert!(!compared_curve(&window).is_empty());
+    let figure = plimsoll::app::wording::grouped(before as u64);
+    assert!(says(&window, &figure));
+    click(&mut window, "Swap A and B");
+    assert_eq!(calls(&window), before);
+    click(&mut window, "Close the comparison");
+    assert!(compared_curve(&window).is_empty());
+    window.get_by_label("Open as comparison…");
+    // The lanes of the open session still replay.
+    assert_eq!(calls(&window), before);
+}
+
+#[test]
+fn the_table_is_copied_as_csv() {
+    let place = Place::new();
+    let mut window = place.open(A, Some(B));
+    let found = place.command_line();
+    let head = window.get_all_by_label("figure").next().expect("a table");
+    head.click_secondary();
+    window.run_steps(4);
+    click(&mut window, "Copy table as CSV");
+    let copied =
+        window
+            .output()
+            .platform_output
+            .commands
+            .iter()
+            .find_map(|command| match command {
+                egui::OutputCommand::CopyText(text) => Some(text.clone()),
+                _ => None,
+            });
+    if let Some(text) = copied {
+        let row = format!("calls,{},{}", found["a"]["calls"], found["b"]["calls"]);
+        assert!(
+            text.starts_with("figure,A,B") && text.contains(&row),
+            "{text}"
+        );
+    }
+    assert!(says(&window, "Copied"));
+}
+
+#[test]
+fn a_workspace_keeps_the_comparison() {
+    let place = Place::new();
+    let mut window = place.open(A, Some(B));
+    click(&mut window, "by share");
+    drop(window);
+    let again = place.open(A, None);
+    assert!(!compared_curve(&again).is_empty());
+    let plot = again.get_by_label("timeline").rect();
+    let end = compared_curve(&again).last().expect("points").x;
+    assert!((end - plot.right()).abs() < 2.0);
+}
+
+#[test]
+fn a_portable_workspace_opens_only_sessions_of_its_folder() {
+    let place = Place::new();
+    let mut window = place.open(A, Some(B));
+    click(&mut window, "Menu");
+    click(&mut window, "Save workspace…");
+    drop(window);
+    let name = "compacted-workspace.json";
+    let text = fs::read_to_string(place.at(name)).expect("it was saved");
+    assert!(text.contains(B) && !text.contains(&*place.0.path().to_string_lossy()));
+    let other = Place::new();
+    fs::copy(place.at(name), other.at(name)).expect("a copy");
+    assert!(!compared_curve(&other.open(name, None)).is_empty());
+    let outside = place.at(B).to_string_lossy().replace('\\', "/");
+    let hostile = text.replace(&format!("\"{B}\""), &format!("\"{outside}\""));
+    assert_ne!(hostile, text);
+    fs::write(other.at(name), hostile).expect("writable");
+    let window = other.open(name, None);
+    assert!(window.state().runs().is_some());
+    assert!(compared_curve(&window).is_empty());
+}
+
+#[test]
+fn a_session_that_cannot_be_read_is_reported() {
+    let place = Place::new();
+    fs::write(place.at("broken.json"), "{").expect("writable");
+    let window = place.open(A, Some("broken.json"));
+    assert!(says(&window, "broken.json"));
+    window.get_by_label("Open as comparison…");
+    assert!(window.state().runs().is_some());
+}
+
+#[test]
+fn the_tab_fits_a_small_window() {
+    let place = Place::new();
+    let mut options = place.options(A, Some(B));
+    options.size = vec2(800.0, 600.0);
+    let harness = Harness::builder()
+        .with_size(options.size)
+        .allow_missing_glyphs();
+    let mut window = harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options));
+    window.run_steps(8);
+    for page in ["messages", "tools", "facts", "figures"] {
+        click(&mut window, &format!("Compare: {page}"));
+    }
+    window.key_press_modifiers(Modifiers::ALT, Key::Num7);
+    window.run_steps(4);
+    assert!(
+        window
+            .query_all_by_role_and_label(Role::Tab, "Compare")
+            .next()
+            .is_some()
+    );
+}

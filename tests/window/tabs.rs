@@ -1,0 +1,233 @@
+//! Several sessions as tabs.
+
+use crate::screen::sized;
+use egui::accesskit::{Role, Toggled};
+use egui::{Key, Modifiers, PointerButton, vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use plimsoll::app::App;
+use plimsoll::app::Options;
+use plimsoll::app::background::latest_result::WorkMode;
+use std::path::{Path, PathBuf};
+
+const FIRST: &str = "compacted.jsonl";
+const SECOND: &str = "slow-growth.jsonl";
+
+type Window = Harness<'static, App>;
+
+fn samples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions")
+}
+
+/// Opens the first session; the second one is listed under Recent.
+fn window() -> Window {
+    let paths = vec![samples().join(FIRST), samples().join(SECOND)];
+    let mut window = sized(paths, vec2(1440.0, 900.0));
+    window.run_steps(4);
+    window
+}
+
+fn click(window: &mut Window, label: &str) {
+    window.get_by_label(label).click();
+    window.run_steps(6);
+}
+
+fn press(window: &mut Window, modifiers: Modifiers, key: Key) {
+    window.key_press_modifiers(modifiers, key);
+    window.run_steps(6);
+}
+
+/// Returns the names of the tabs, and the index of the shown one.
+fn tabs(window: &Window) -> (Vec<String>, Option<usize>) {
+    let nodes = window.query_all_by_role(Role::Tab).map(|node| {
+        let node = node.accesskit_node();
+        let is_shown = node.is_selected() == Some(true) || node.toggled() == Some(Toggled::True);
+        (node.label().unwrap_or_default(), is_shown)
+    });
+    let named = nodes
+        .filter_map(|(name, is_shown)| Some((name.strip_prefix("Session ")?.to_owned(), is_shown)));
+    let named: Vec<_> = named.collect();
+    let shown = named.iter().position(|(_, is_shown)| *is_shown);
+    (named.into_iter().map(|(name, _)| name).collect(), shown)
+}
+
+fn calls(window: &Window) -> Option<usize> {
+    Some(window.state().runs()?.case.session.calls.len())
+}
+
+/// Opens the second session in a tab.
+fn two() -> Window {
+    let mut window = window();
+    press(&mut window, Modifiers::COMMAND, Key::T);
+    click(&mut window, SECOND);
+    window
+}
+
+#[test]
+fn one_session_has_no_tabs() {
+    let window = window();
+    assert_eq!(tabs(&window), (vec![], None));
+}
+
+#[test]
+fn a_new_tab_opens_another_session_beside_the_first() {
+    let mut window = window();
+    let first = calls(&window);
+    press(&mut window, Modifiers::COMMAND, Key::T);
+    assert_eq!(
+        tabs(&window),
+        (vec![FIRST.into(), "New tab".into()], Some(1))
+    );
+    // An empty tab is used for the next session.
+    press(&mut window, Modifiers::COMMAND, Key::T);
+    assert_eq!(tabs(&window).0.len(), 2);
+    click(&mut window, SECOND);
+    assert_eq!(tabs(&window), (vec![FIRST.into(), SECOND.into()], Some(1)));
+    let second = calls(&window);
+    assert_ne!(first, second);
+    for (modifiers, key) in [
+        (Modifiers::COMMAND, Key::Tab),
+        (Modifiers::COMMAND, Key::PageDown),
+        (Modifiers::COMMAND, Key::PageUp),
+        (Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::Tab),
+    ] {
+        let before = tabs(&window).1;
+        press(&mut window, modifiers, key);
+        let after = tabs(&window).1;
+        assert_ne!(before, after, "{key:?}");
+        assert_eq!(
+            calls(&window),
+            if after == Some(0) { first } else { second }
+        );
+    }
+    click(&mut window, &format!("Session {FIRST}"));
+    assert_eq!((tabs(&window).1, calls(&window)), (Some(0), first));
+}
+
+#[test]
+fn a_click_with_ctrl_or_the_middle_button_opens_a_tab() {
+    let mut window = window();
+    click(&mut window, "Menu");
+    window
+        .get_by_label(SECOND)
+        .click_modifiers(Modifiers::COMMAND);
+    window.run_steps(6);
+    assert_eq!(tabs(&window), (vec![FIRST.into(), SECOND.into()], Some(1)));
+}
+
+#[test]
+fn each_tab_keeps_its_lanes_settings_undo_selection_and_zoom() {
+    let mut window = two();
+    click(&mut window, &format!("Session {FIRST}"));
+    let slider = window.get_by_role_and_label(Role::Slider, "compression_trigger");
+    slider.set_value_accesskit(0.30);
+    window.run_steps(4);
+    window.get_by_label("timeline").focus();
+    window.run_steps(2);
+    press(&mut window, Modifiers::NONE, Key::W);
+    press(&mut window, Modifiers::NONE, Key::Home);
+    click(&mut window, "Cost");
+    let state = |window: &Window| {
+        let runs = window.state().runs().expect("replayed");
+        let timeline = window.get_by_label("timeline").accesskit_node().value();
+        let overview = window.get_by_label("overview").accesskit_node().value();
+        let trigger = runs.lanes[0].knobs.get("compression_trigger");
+        (trigger, timeline, overview)
+    };
+    let changed = state(&window);
+    assert_eq!(changed.0, Some(0.3));
+    press(&mut window, Modifiers::COMMAND, Key::Tab);
+    let other = state(&window);
+    assert_ne!(other.0, changed.0);
+    assert_ne!(other.2, changed.2);
+    press(&mut window, Modifiers::COMMAND, Key::Tab);
+    assert_eq!(state(&window), changed);
+    press(&mut window, Modifiers::COMMAND, Key::Z);
+    assert_eq!(state(&window).0, other.0);
+    press(
+        &mut window,
+        Modifiers::COMMAND.plus(Modifiers::SHIFT),
+        Key::Z,
+    );
+    assert_eq!(state(&window).0, changed.0);
+}
+
+#[test]
+fn a_session_that_is_open_in_a_tab_is_shown_instead_of_opened_twice() {
+    let mut window = two();
+    press(&mut window, Modifiers::COMMAND, Key::T);
+    assert_eq!(tabs(&window).0.len(), 3);
+    click(&mut window, FIRST);
+    assert_eq!(tabs(&window), (vec![FIRST.into(), SECOND.into()], Some(0)));
+}
+
+#[test]
+fn tabs_close_by_key_button_and_middle_button() {
+    let mut window = two();
+    let second = calls(&window);
+    press(&mut window, Modifiers::COMMAND, Key::T);
+    press(&mut window, Modifiers::COMMAND, Key::W);
+    assert_eq!(tabs(&window), (vec![FIRST.into(), SECOND.into()], Some(1)));
+    let name = format!("Session {FIRST}");
+    window
+        .get_by_label(&name)
+        .click_button(PointerButton::Middle);
+    window.run_steps(6);
+    // One session is left: there are no tabs.
+    assert_eq!((tabs(&window).0.len(), calls(&window)), (0, second));
+    press(&mut window, Modifiers::COMMAND, Key::W);
+    assert_eq!(calls(&window), None);
+    window.get_by_label("Open a file…");
+    press(&mut window, Modifiers::COMMAND, Key::W);
+    window.get_by_label("Open a file…");
+}
+
+#[test]
+fn a_closed_tab_keeps_undo_when_it_is_opened_again() {
+    let mut window = two();
+    let slider = window.get_by_role_and_label(Role::Slider, "compression_trigger");
+    slider.set_value_accesskit(0.30);
+    window.run_steps(4);
+    click(&mut window, &format!("Close the tab {SECOND}"));
+    assert_eq!(tabs(&window).0.len(), 0);
+    click(&mut window, "Menu");
+    click(&mut window, SECOND);
+    let trigger = |window: &Window| {
+        let runs = window.state().runs().expect("replayed");
+        runs.lanes[0].knobs.get("compression_trigger")
+    };
+    assert_eq!(trigger(&window), Some(0.3));
+}
+
+#[test]
+fn work_of_a_hidden_tab_goes_on() {
+    let options = Options {
+        paths: vec![samples().join(FIRST), samples().join(SECOND)],
+        no_state: true,
+        work: WorkMode::AsNeeded,
+        ..Options::default()
+    };
+    let harness = Harness::builder()
+        .with_size(vec2(1440.0, 900.0))
+        .allow_missing_glyphs();
+    let mut window = harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options));
+    // The first session is still being loaded when another tab is shown.
+    press(&mut window, Modifiers::COMMAND, Key::T);
+    click(&mut window, SECOND);
+    press(&mut window, Modifiers::COMMAND, Key::Tab);
+    let wait = |window: &mut Window, n: usize| {
+        for _ in 0..n {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            window.step();
+            if window.state().runs().is_some() {
+                return;
+            }
+        }
+    };
+    wait(&mut window, 500);
+    let first = calls(&window);
+    assert!(first.is_some());
+    press(&mut window, Modifiers::COMMAND, Key::Tab);
+    wait(&mut window, 500);
+    assert!(calls(&window).is_some() && calls(&window) != first);
+}
