@@ -2,11 +2,13 @@
 
 use super::redaction::{Redactor, ReportText};
 use crate::analysis::facts::{FactKind, Facts, KindSurvival, LaneSurvival, LostFact};
-use crate::analysis::validity;
 use crate::engine::{Case, Outcome};
 use crate::figure::{counted, grouped, number, percent};
 use crate::units::Share;
 use rayon::prelude::*;
+
+/// The published result in one sentence, shown where losses are shown (`docs/validity.md`).
+pub const VALIDITY: &str = "In recorded sessions, agents did not fetch lost facts again more often than those they still had (docs/validity.md): a loss shows what was removed, not what was missed.";
 
 /// Number of lost facts that are listed for each lane.
 const MAX_LOST: usize = 5;
@@ -91,7 +93,7 @@ impl SurvivalReport {
         };
         format!(
             "Share of the facts that the last call had, verbatim or partly. Facts are found by rules, without a model. A rewording counts as lost: compare lanes, it is not a grade.{unknown} {}",
-            validity::RESULT
+            VALIDITY
         )
     }
 }

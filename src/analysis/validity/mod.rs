@@ -9,6 +9,3 @@ mod report;
 
 pub use observe::{Observation, Subject, observations};
 pub use report::{Group, Validity, ValidityRow};
-
-/// The published result in one sentence, shown where losses are shown (`docs/validity.md`).
-pub const RESULT: &str = "In recorded sessions, agents did not fetch lost facts again more often than those they still had (docs/validity.md): a loss shows what was removed, not what was missed.";

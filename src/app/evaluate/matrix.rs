@@ -6,7 +6,6 @@ use super::state::{EvaluateView, kind_label};
 use super::state_marks::{bar, counts_text, legend, share_text};
 use crate::analysis::cost::CostSource;
 use crate::analysis::facts::{FactKind, Facts};
-use crate::analysis::validity;
 use crate::app::command::Commands;
 use crate::app::selection::SelectCommand;
 use crate::app::theme::{self, palette, space};
@@ -14,6 +13,7 @@ use crate::app::view::ViewCommand;
 use crate::app::widgets::table::{Column, Table};
 use crate::app::widgets::text::{small, weak};
 use crate::app::wording;
+use crate::report::VALIDITY;
 use egui::{
     Align2, Frame, Label, Margin, Panel, Rect, Response, RichText, Role, Sense, Stroke, StrokeKind,
     TextStyle, Ui, WidgetInfo, vec2,
@@ -302,7 +302,7 @@ fn notes(ui: &mut Ui, note: &str) {
 
 /// Shows in one line whether losses predict what agents fetch again. The hover text has the whole sentence.
 pub(super) fn validity_note(ui: &mut Ui) {
-    let line = Label::new(small(ui, validity::RESULT)).truncate();
+    let line = Label::new(small(ui, VALIDITY)).truncate();
     ui.add(line.show_tooltip_when_elided(false))
-        .on_hover_text(validity::RESULT);
+        .on_hover_text(VALIDITY);
 }

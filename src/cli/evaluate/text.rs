@@ -1,11 +1,10 @@
 //! The output of `plimsoll evaluate` as text.
 
 use super::{Evaluated, EvaluatedLane, Evaluations};
-use crate::analysis::facts::{Fact, FactKind, Facts, KindSurvival, LostFact, total};
-use crate::analysis::validity::RESULT;
+use crate::analysis::facts::{Fact, FactKind, Facts, KindSurvival, LostFact};
 use crate::cli::output::{clean, counted, percent, tokens};
 use crate::figure::usd;
-use crate::report::survival_share;
+use crate::report::{Block, VALIDITY, survival_share};
 use std::fmt::Write as _;
 
 /// Number of lost facts that are listed for each lane.
@@ -15,7 +14,16 @@ const MAX_COLUMNS: usize = 5;
 /// Maximum length of a fact in characters.
 const MAX_TEXT: usize = 70;
 
+/// Meaning of the table.
+const EXPLANATION: &str = "The share of the facts that the last call had, verbatim or partly, of those that were not replaced before. A range: the text of a predicted summary is not known. – : the session states none.";
+
 impl Evaluations {
+    /// Returns the page.
+    pub(super) fn blocks(&self, all: bool) -> Vec<Block> {
+        let sessions = self.sessions.iter();
+        sessions.flat_map(|session| session.blocks(all)).collect()
+    }
+
     pub(super) fn text(&self, all: bool) -> String {
         let mut text = String::new();
         for (nth, session) in self.sessions.iter().enumerate() {
@@ -30,6 +38,20 @@ impl Evaluations {
 
 impl Evaluated {
     fn text(&self, text: &mut String, all: bool) {
+        if !self.head(text) {
+            return;
+        }
+        for lanes in self.lanes.chunks(MAX_COLUMNS) {
+            self.table(text, lanes);
+        }
+        let _ = writeln!(text, "  {EXPLANATION}\n  {VALIDITY}");
+        for lane in &self.lanes {
+            self.lost(text, lane, all);
+        }
+    }
+
+    /// Writes the name and size of the session, and why survival cannot be judged. Returns whether it can.
+    fn head(&self, text: &mut String) -> bool {
         let n_facts = counted(self.facts.all().len(), "fact");
         let _ = writeln!(
             text,
@@ -55,109 +77,84 @@ impl Evaluated {
                 text,
                 "Survival cannot be judged: no rule finds a fact in this session."
             );
-            return;
+            return false;
         }
         if self.calls == 0 && !self.is_score {
             let _ = writeln!(text, "Survival cannot be judged: the session has no call.");
-            return;
+            return false;
         }
-        for lanes in self.lanes.chunks(MAX_COLUMNS) {
-            self.table(text, lanes);
-        }
-        let _ = writeln!(
-            text,
-            "  The share of the facts that the last call had, verbatim or partly, of those that were not replaced before. A\n  range: the text of a predicted summary is not known. – : the session states none."
-        );
-        let _ = writeln!(text, "  {RESULT}");
-        for lane in &self.lanes {
-            self.lost(text, lane, all);
-        }
+        true
     }
 
     fn table(&self, text: &mut String, lanes: &[EvaluatedLane]) {
-        let (head, size) = if self.is_score {
-            ("survival in this text", "tokens of the texts")
-        } else {
-            ("survival at the last call", "tokens of that call")
-        };
+        let (head, size) = self.labels();
         let _ = write!(text, "\n{head:<26}{:>8}", "facts");
         for lane in lanes {
             let _ = write!(text, " {:>12}", short(&lane.name, 12));
         }
         text.push('\n');
-        for kind in FactKind::ALL {
-            let stated = lanes
-                .first()
-                .map_or(0, |lane| lane.survival.of(Some(kind)).stated);
-            if stated > 0 {
-                let cells = lanes.iter().map(|lane| share(lane.survival.of(Some(kind))));
-                row(text, kind.label(), &stated.to_string(), cells);
+        for (label, facts, cells) in self.rows(lanes, size) {
+            let _ = write!(text, "  {label:<24}{facts:>8}");
+            for cell in cells {
+                let _ = write!(text, " {cell:>12}");
             }
+            text.push('\n');
         }
-        let stated = lanes
-            .first()
-            .map_or(0, |lane| total(&lane.survival.kinds).stated);
-        row(
-            text,
-            "all facts",
-            &stated.to_string(),
-            lanes.iter().map(|lane| share(lane.survival.of(None))),
-        );
-        row(
-            text,
-            "verbatim only",
-            "",
-            lanes
-                .iter()
-                .map(|lane| share(lane.survival.of(None).verbatim_only())),
-        );
-        row(
-            text,
-            "used while lost",
-            "",
-            lanes.iter().map(|lane| {
-                let lost = lane.survival.lost.iter();
-                let used = lost.filter(|lost| lost.used_at.is_some()).count();
-                if self.is_score {
-                    dash()
-                } else {
-                    used.to_string()
-                }
-            }),
-        );
-        row(
-            text,
-            "overflows",
-            "",
-            lanes
-                .iter()
-                .map(|lane| lane.overflows.map_or_else(dash, |n| n.to_string())),
-        );
-        row(
-            text,
-            "compactions",
-            "",
-            lanes
-                .iter()
-                .map(|lane| lane.compactions.map_or_else(dash, |n| n.to_string())),
-        );
-        row(
-            text,
-            size,
-            "",
-            lanes.iter().map(|lane| tokens(lane.survival.tokens)),
-        );
-        row(
-            text,
-            "cost of the lane",
-            "",
-            lanes.iter().map(|lane| lane.cost.map_or_else(dash, usd)),
-        );
+    }
+
+    /// Returns the rows of the table: label, number of facts, and a cell for each lane. `size` is the label of the tokens.
+    fn rows<'a>(
+        &self,
+        lanes: &[EvaluatedLane],
+        size: &'a str,
+    ) -> Vec<(&'a str, String, Vec<String>)> {
+        let cells = |of: &dyn Fn(&EvaluatedLane) -> String| lanes.iter().map(of).collect();
+        let stated = |kind: Option<FactKind>| {
+            let first = lanes.first();
+            first.map_or(0, |lane| lane.survival.of(kind).stated)
+        };
+        let kinds = FactKind::ALL.into_iter();
+        let kinds = kinds.filter(|kind| stated(Some(*kind)) > 0).map(|kind| {
+            let cells = cells(&|lane| share(lane.survival.of(Some(kind))));
+            (kind.label(), stated(Some(kind)).to_string(), cells)
+        });
+        let number = |n: Option<usize>| n.map_or_else(dash, |n| n.to_string());
+        let used = |lane: &EvaluatedLane| {
+            let lost = lane.survival.lost.iter();
+            let used = lost.filter(|lost| lost.used_at.is_some()).count();
+            number((!self.is_score).then_some(used))
+        };
+        let verbatim = |lane: &EvaluatedLane| share(lane.survival.of(None).verbatim_only());
+        let all = cells(&|lane| share(lane.survival.of(None)));
+        let rest = [
+            ("verbatim only", cells(&verbatim)),
+            ("used while lost", cells(&used)),
+            ("overflows", cells(&|lane| number(lane.overflows))),
+            ("compactions", cells(&|lane| number(lane.compactions))),
+            (size, cells(&|lane| tokens(lane.survival.tokens))),
+            (
+                "cost of the lane",
+                cells(&|lane| lane.cost.map_or_else(dash, usd)),
+            ),
+        ];
+        let rest = rest.map(|(label, cells)| (label, String::new(), cells));
+        kinds
+            .chain([("all facts", stated(None).to_string(), all)])
+            .chain(rest)
+            .collect()
     }
 
     fn lost(&self, text: &mut String, lane: &EvaluatedLane, all: bool) {
+        let (summary, lines) = self.lost_lines(lane, all);
+        let _ = writeln!(text, "\n{}: {summary}", clean(&lane.name));
+        for line in lines {
+            let _ = writeln!(text, "  {line}");
+        }
+    }
+
+    /// Returns what a lane lost in a few words, and a line for each fact.
+    fn lost_lines(&self, lane: &EvaluatedLane, all: bool) -> (String, Vec<String>) {
         let lost = &lane.survival.lost;
-        let name = clean(&lane.name);
         if lost.is_empty() {
             let why = match (
                 lane.survival.has_removed,
@@ -167,30 +164,64 @@ impl Evaluated {
                 (true, false) => "lost no fact",
                 (false, false) => "removed no message that states a fact, and lost none",
             };
-            let _ = writeln!(text, "\n{name}: {why}");
-            return;
+            return (why.to_owned(), Vec::new());
         }
-        let _ = writeln!(text, "\n{name}: {} lost", counted(lost.len(), "fact"));
         let shown = if all {
             lost.len()
         } else {
             MAX_LOST.min(lost.len())
         };
-        for lost in &lost[..shown] {
-            let _ = writeln!(text, "  {}", line(&self.facts, *lost));
-        }
-        if shown < lost.len() {
-            let _ = writeln!(text, "  and {} more (--all)", lost.len() - shown);
-        }
+        let lines = lost[..shown].iter().map(|lost| line(&self.facts, *lost));
+        let more = lost.len() - shown;
+        let more = (more > 0).then(|| format!("and {more} more (--all)"));
+        let summary = format!("{} lost", counted(lost.len(), "fact"));
+        (summary, lines.chain(more).collect())
     }
-}
 
-fn row(text: &mut String, label: &str, facts: &str, cells: impl Iterator<Item = String>) {
-    let _ = write!(text, "  {label:<24}{facts:>8}");
-    for cell in cells {
-        let _ = write!(text, " {cell:>12}");
+    /// Returns the session as a part of a page.
+    pub(super) fn blocks(&self, all: bool) -> Vec<Block> {
+        let mut text = String::new();
+        let is_judged = self.head(&mut text);
+        let heading = Block::Heading(clean(&self.place.to_string()).into_owned());
+        let lines = text
+            .lines()
+            .skip(1)
+            .map(|line| Block::Text(line.to_owned()));
+        let title = Block::Text(clean(&self.title).into_owned());
+        let mut blocks = vec![heading, title];
+        blocks.extend(lines);
+        if !is_judged {
+            return blocks;
+        }
+        let (head, size) = self.labels();
+        let mut heads = vec![head.to_owned(), "#facts".to_owned()];
+        let names = self.lanes.iter().map(|lane| clean(&lane.name));
+        heads.extend(names.map(|name| format!("#{name}")));
+        let rows = self.rows(&self.lanes, size).into_iter();
+        let rows =
+            rows.map(|(label, facts, cells)| [vec![label.to_owned(), facts], cells].concat());
+        blocks.push(Block::Table {
+            head: heads,
+            rows: rows.collect(),
+        });
+        blocks.extend([EXPLANATION, VALIDITY].map(|text| Block::Text(text.to_owned())));
+        for lane in &self.lanes {
+            let (summary, lines) = self.lost_lines(lane, all);
+            let heading = format!("{}: {summary}", clean(&lane.name));
+            blocks.push(Block::Subheading(heading));
+            blocks.extend((!lines.is_empty()).then_some(Block::List(lines)));
+        }
+        blocks
     }
-    text.push('\n');
+
+    /// Returns the labels of the table: that of survival and that of the tokens.
+    fn labels(&self) -> (&'static str, &'static str) {
+        if self.is_score {
+            ("survival in this text", "tokens of the texts")
+        } else {
+            ("survival at the last call", "tokens of that call")
+        }
+    }
 }
 
 fn dash() -> String {

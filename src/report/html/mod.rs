@@ -5,7 +5,7 @@ mod survival;
 mod table;
 
 use super::svg;
-use super::{FindingReport, LaneReport, Report};
+use super::{Block, FindingReport, LaneReport, Report};
 use crate::analysis::{FindingKind, Severity};
 use crate::figure::{grouped, number, percent, tokens};
 use crate::units::Tokens;
@@ -54,16 +54,61 @@ pub(super) fn escaped(text: &str) -> String {
     out
 }
 
-/// Returns a page with a text in fixed-width lines.
-pub fn html_text_page(title: &str, text: &str) -> String {
+/// Returns a page of these blocks.
+pub fn html_page(title: &str, blocks: &[Block]) -> String {
     let mut out = String::new();
     head(&mut out, title);
-    let (title, text) = (escaped(title), escaped(text));
     let _ = writeln!(
         out,
-        "<main>\n<header><p class=\"kicker\">Plimsoll report</p>\n<h1>{title}</h1></header>\n<pre>{text}</pre>\n</main>\n</body>\n</html>"
+        "<main>\n<header><p class=\"kicker\">Plimsoll report</p>\n<h1>{}</h1></header>",
+        escaped(title)
     );
+    let mut is_in_section = false;
+    for block in blocks {
+        if matches!(block, Block::Heading(_)) {
+            out.push_str(if is_in_section {
+                "</section>\n<section>"
+            } else {
+                "<section>"
+            });
+            is_in_section = true;
+        }
+        page_block(&mut out, block);
+    }
+    if is_in_section {
+        out.push_str("</section>\n");
+    }
+    out.push_str("</main>\n</body>\n</html>\n");
     out
+}
+
+fn page_block(out: &mut String, block: &Block) {
+    let _ = match block {
+        Block::Heading(text) => writeln!(out, "<h2>{}</h2>", escaped(text)),
+        Block::Subheading(text) => writeln!(out, "<h3>{}</h3>", escaped(text)),
+        Block::Text(text) => writeln!(out, "<p>{}</p>", escaped(text)),
+        Block::List(items) => {
+            let items = items.iter();
+            let items = items.map(|item| format!("<li>{}</li>\n", escaped(item)));
+            writeln!(out, "<ul>\n{}</ul>", items.collect::<String>())
+        }
+        Block::Table { head, rows } => {
+            let is_number: Vec<bool> = head.iter().map(|name| name.starts_with('#')).collect();
+            let head: Vec<String> = head.iter().map(|name| escaped(name)).collect();
+            let head: Vec<&str> = head.iter().map(String::as_str).collect();
+            let cell = |(idx, text): (usize, &String)| match is_number.get(idx) {
+                Some(true) => Cell::number(text),
+                _ => Cell::text(text),
+            };
+            let rows = rows.iter();
+            table(
+                out,
+                &head,
+                rows.map(|row| row.iter().enumerate().map(cell).collect()),
+            );
+            Ok(())
+        }
+    };
 }
 
 fn head(out: &mut String, title: &str) {

@@ -8,9 +8,9 @@ mod inline;
 mod sketch;
 mod survival;
 
-use super::{EventReport, LaneReport, Removal, Report};
+use super::{Block, EventReport, LaneReport, Removal, Report};
 use crate::figure::{counted, grouped, number, percent, tokens};
-use inline::{code, longest_run, prose};
+use inline::{code, prose};
 use std::fmt::Write as _;
 
 /// Maximum number of listed events of one lane.
@@ -20,11 +20,42 @@ const MAX_REMOVALS: usize = 12;
 /// Maximum number of listed messages of one removal.
 const MAX_ITEMS: usize = 5;
 
-/// Returns a page with a text in fixed-width lines.
-pub fn markdown_text_page(title: &str, text: &str) -> String {
-    let fence = "`".repeat(longest_run(text).max(2) + 1);
-    let title = code(title);
-    format!("# Plimsoll report: {title}\n\n{fence}text\n{text}{fence}\n")
+/// Returns a page of these blocks.
+pub fn markdown_page(title: &str, blocks: &[Block]) -> String {
+    let mut out = format!("# Plimsoll report: {}\n", prose(title));
+    for block in blocks {
+        let _ = match block {
+            Block::Heading(text) => writeln!(out, "\n## {}", prose(text)),
+            Block::Subheading(text) => writeln!(out, "\n### {}", prose(text)),
+            Block::Text(text) => writeln!(out, "\n{}", prose(text)),
+            Block::List(items) => {
+                let items = items.iter().map(|item| format!("- {}\n", prose(item)));
+                write!(out, "\n{}", items.collect::<String>())
+            }
+            Block::Table { head, rows } => {
+                let heads = head
+                    .iter()
+                    .map(|name| name.strip_prefix('#').unwrap_or(name));
+                let rule = head.iter().map(|name| match name.starts_with('#') {
+                    true => "---:|",
+                    false => "---|",
+                });
+                let rows = rows
+                    .iter()
+                    .map(|row| table_row(row.iter().map(String::as_str)));
+                let head = table_row(heads);
+                let (rule, rows) = (rule.collect::<String>(), rows.collect::<String>());
+                write!(out, "\n{head}|{rule}\n{rows}")
+            }
+        };
+    }
+    out
+}
+
+/// Returns a row of a table.
+fn table_row<'a>(cells: impl Iterator<Item = &'a str>) -> String {
+    let cells = cells.map(|cell| format!(" {} |", prose(cell)));
+    format!("|{}\n", cells.collect::<String>())
 }
 
 /// Returns the Markdown.
