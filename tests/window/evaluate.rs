@@ -4,10 +4,9 @@ use crate::screen::{Window, click, large, sample, says, tab};
 use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable as _;
 use plimsoll::analysis::facts::{FactKind, Facts, LaneSurvival};
-use plimsoll::analysis::validity;
 use plimsoll::app::evaluate::state::kind_label;
 use plimsoll::app::wording;
-use plimsoll::report::survival_share;
+use plimsoll::report::{VALIDITY, survival_share};
 use std::fs;
 use std::path::PathBuf;
 
@@ -47,7 +46,7 @@ fn the_matrix_has_the_survival_of_every_lane_and_the_result_of_the_validity_stud
         }
     }
     assert!(is_lost, "no lane of the sample loses a fact");
-    window.get_by_label(validity::RESULT);
+    window.get_by_label(VALIDITY);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! A growing file: the window follows it, becomes idle again, and keeps marks.
 
+use crate::screen::{PATIENCE, wait};
 use egui::Vec2;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
@@ -9,9 +10,6 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
-
-/// Maximum wait, also on a busy machine.
-const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Returns the lines of a sample session.
 fn lines() -> Vec<String> {
@@ -41,16 +39,6 @@ fn showing(path: PathBuf, conversation: usize) -> Harness<'static, App> {
 fn calls(window: &Harness<'_, App>) -> usize {
     let runs = window.state().runs();
     runs.map_or(0, |runs| runs.case.session.calls.len())
-}
-
-/// Runs frames until a condition holds.
-fn wait(window: &mut Harness<'_, App>, holds: impl Fn(&Harness<'_, App>) -> bool) {
-    let start = Instant::now();
-    while !holds(window) {
-        assert!(start.elapsed() < PATIENCE, "it never came to be");
-        window.run_steps(1);
-        thread::sleep(Duration::from_millis(20));
-    }
 }
 
 /// Returns whether the window becomes idle: no frame is requested for a second.

@@ -1,32 +1,43 @@
 //! *Measure with a model…*: consent before anything is sent, and the same result as the library.
 
 use crate::reader::{metrics_session, read, reply};
-use crate::screen::{Window, click, open, options, tab, type_into, with_lanes};
-use crate::server::{Server, answer};
+use crate::screen::{Window, click, open, options, tab, type_into, wait, with_lanes};
+use crate::server::{Received, Server, answer};
 use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable as _;
 use plimsoll::app::Options;
+use plimsoll::app::background::latest_result::WorkMode;
+use plimsoll::exec::Model;
 use plimsoll::exec::evaluate::{
     EvaluatedLane, EvaluatedSession, Evaluation, EvaluationJob, EvaluationLog, Plan, RunOptions,
     Tier, run,
 };
+use plimsoll::exec::model::ModelClient;
+use plimsoll::providers::{Endpoint, api_by_name};
 use plimsoll::units::Tokens;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
 
 const KEY: &str = "sk-never-written-0123456789";
 
 /// Opens the metrics session with these presets as lanes, and the form of a measurement with one probe per compaction and one
 /// summary.
-fn form(folder: &Path, policies: &[&str], server: &Server) -> Window {
+fn form(folder: &Path, policies: &[&str], server: &Server, work: WorkMode) -> Window {
     let path = folder.join("talk.json");
     fs::write(&path, metrics_session(80)).expect("it is written");
     let options = Options {
+        work,
         window: Some(Tokens(4_000)),
         ..options(path)
     };
     let mut window = open(with_lanes(options, policies, &[("output_reserve", 0.0)]));
+    wait_for(&mut window, "Evaluate");
     tab(&mut window, "Evaluate");
+    wait_for(&mut window, "Measure with a model…");
     click(&mut window, "Measure with a model…");
     type_into(&mut window, (Role::TextInput, "address"), &server.url());
     type_into(&mut window, (Role::TextInput, "model"), "reader");
@@ -40,27 +51,63 @@ fn form(folder: &Path, policies: &[&str], server: &Server) -> Window {
     window
 }
 
+/// Runs frames until a text is shown, and until its layout is settled.
+#[track_caller]
+fn wait_for(window: &mut Window, text: &str) {
+    wait(window, |window| {
+        window.query_all_by_label_contains(text).next().is_some()
+    });
+    window.run_steps(6);
+}
+
+/// Enters a log file.
+fn log_into(window: &mut Window, folder: &Path) -> PathBuf {
+    let log = folder.join("log.jsonl");
+    click(window, "Keep requests and answers");
+    let path = log.display().to_string();
+    type_into(window, (Role::TextInput, "log file"), &path);
+    log
+}
+
 /// Returns the result of the same evaluation from the log, without a model.
 fn from_log(window: &Window, log: &Path) -> Evaluation {
+    evaluate(window, &mut EvaluationLog::open(log).expect("a log"), None)
+}
+
+fn model(server: &Server) -> Model {
+    let api = api_by_name("openai").expect("an API");
+    let endpoint = Endpoint::new(api, &server.url(), "reader").expect("an address");
+    Model {
+        client: ModelClient::new(endpoint, None),
+        window: None,
+        prompt: None,
+        temperature: None,
+        log: None,
+        stop: Arc::default(),
+        on_event: None,
+    }
+}
+
+/// Runs the evaluation of the window's lanes with a log, and with a model for answers that are not in it.
+fn evaluate(window: &Window, log: &mut EvaluationLog, server: Option<&Server>) -> Evaluation {
     let runs = window.state().runs().expect("runs");
     let lanes = runs.lanes.iter().enumerate();
-    let lanes = lanes.map(|(idx, lane)| EvaluatedLane {
-        name: runs.label(Some(idx)).to_owned(),
-        policy: (*lane.policy).clone(),
-        knobs: lane.knobs.clone(),
-        has_pins: false,
+    let lanes = lanes.map(|(idx, lane)| {
+        let name = runs.label(Some(idx));
+        EvaluatedLane::new(name, (*lane.policy).clone(), lane.knobs.clone())
     });
     let sessions = vec![EvaluatedSession::new(runs.case.clone())];
     let mut job = EvaluationJob::new(Tier::Probes, sessions, lanes.collect(), 1);
     job.max_probes = 1;
-    let mut log = EvaluationLog::open(log).expect("a log");
+    let model = server.map(model);
     let options = RunOptions {
-        model: None,
+        model: model.as_ref(),
         budget: None,
         concurrency: 1,
         on_progress: None,
+        on_probes: None,
     };
-    run(&job, &Plan::new(&job), &mut log, options).expect("the log has the answers")
+    run(&job, &Plan::new(&job), log, options).expect("answers")
 }
 
 #[test]
@@ -72,11 +119,9 @@ fn a_model_measures_what_each_lane_retained_after_consent() {
         }
         client.send(&reply(&read(&request.json(), "A")));
     });
-    let mut window = form(folder.path(), &["summarize", "truncate"], &server);
-    let log = folder.path().join("log.jsonl");
-    click(&mut window, "Keep requests and answers");
-    let path = log.display().to_string();
-    type_into(&mut window, (Role::TextInput, "log file"), &path);
+    let policies = ["summarize", "truncate"];
+    let mut window = form(folder.path(), &policies, &server, WorkMode::InFrame);
+    let log = log_into(&mut window, folder.path());
     click(&mut window, "Continue…");
     window.get_by_label_contains("a difference of ");
     window.get_by_label_contains("summary requests, about ");
@@ -105,7 +150,7 @@ fn a_model_measures_what_each_lane_retained_after_consent() {
 fn nothing_is_asked_without_lost_facts_or_with_an_invalid_budget() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let server = Server::new(|_, client| client.send(&reply("A")));
-    let mut window = form(folder.path(), &["truncate"], &server);
+    let mut window = form(folder.path(), &["truncate"], &server, WorkMode::InFrame);
     type_into(&mut window, (Role::TextInput, "budget"), "two");
     click(&mut window, "Continue…");
     window.get_by_label_contains("the budget is a number of dollars");
@@ -116,4 +161,106 @@ fn nothing_is_asked_without_lost_facts_or_with_an_invalid_budget() {
     click(&mut window, "Continue…");
     window.get_by_label_contains("choose at least one lane");
     assert!(server.received().is_empty());
+}
+
+/// A server that answers this many questions and then keeps the connections open, until it is released.
+fn blocking_after(questions: usize) -> (Server, Arc<AtomicBool>) {
+    let released = Arc::new(AtomicBool::new(false));
+    let (is_released, n_questions) = (Arc::clone(&released), AtomicUsize::new(0));
+    let server = Server::new(move |request, client| {
+        if request.line.starts_with("GET") {
+            return client.send(&answer("404 Not Found", "", ""));
+        }
+        let is_blocked = is_question(request)
+            && n_questions.fetch_add(1, Ordering::SeqCst) >= questions
+            && !is_released.load(Ordering::SeqCst);
+        if is_blocked {
+            return client.stall();
+        }
+        client.send(&reply(&read(&request.json(), "A")));
+    });
+    (server, released)
+}
+
+fn is_question(request: &Received) -> bool {
+    String::from_utf8_lossy(&request.body).contains("Answer one question")
+}
+
+fn questions(server: &Server) -> usize {
+    server.received().iter().filter(|r| is_question(r)).count()
+}
+
+#[test]
+fn stop_ends_outstanding_requests_scores_the_answers_and_the_log_continues_to_the_same_result() {
+    const ANSWERED: usize = 30;
+    const OUTSTANDING: usize = 4;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (server, released) = blocking_after(ANSWERED);
+    let policies = ["summarize", "truncate"];
+    let mut window = form(folder.path(), &policies, &server, WorkMode::AsNeeded);
+    let log = log_into(&mut window, folder.path());
+    click(&mut window, "Continue…");
+    let send = format!("Send to {}", server.address);
+    wait_for(&mut window, &send);
+    click(&mut window, &send);
+    wait(&mut window, |_| {
+        questions(&server) == ANSWERED + OUTSTANDING
+    });
+    click(&mut window, "Stop");
+    wait_for(&mut window, "Measure again");
+    for _ in 0..OUTSTANDING {
+        server.wait_for_end().expect("the connections are closed");
+    }
+    let sent = server.received().len();
+    thread::sleep(Duration::from_millis(300));
+    window.run_steps(4);
+    assert_eq!(server.received().len(), sent, "no request follows");
+
+    let stopped = from_log(&window, &log);
+    let counts = stopped.report.requests.questions;
+    assert_eq!(counts.answered, ANSWERED);
+    let planned = counts.planned();
+    assert!(planned > ANSWERED + OUTSTANDING, "{counts:?}");
+    window.get_by_label(&format!(
+        "Stopped: {ANSWERED} of {planned} questions answered."
+    ));
+    let probes = stopped.report.probes.as_ref().expect("tier 1");
+    window.get_by_label(&format!(
+        "{} of {} right",
+        probes.full_context.right,
+        probes.full_context.answered()
+    ));
+    let logged = fs::read(&log).expect("the log is kept");
+
+    // The log of the stopped run continues in a window and elsewhere.
+    let copy = folder.path().join("copy.jsonl");
+    fs::write(&copy, &logged).expect("it is written");
+    released.store(true, Ordering::SeqCst);
+    click(&mut window, "Continue");
+    wait_for(&mut window, "scored. Left out");
+    let continued = from_log(&window, &log);
+    let counts = continued.report.requests.questions;
+    assert_eq!((counts.answered, counts.planned()), (planned, planned));
+    assert!(fs::read(&log).expect("the log").starts_with(&logged));
+    let all = questions(&server);
+    assert_eq!(
+        all,
+        planned + OUTSTANDING,
+        "answered questions are not sent again"
+    );
+    let resumed = evaluate(
+        &window,
+        &mut EvaluationLog::open(&copy).expect("a log"),
+        Some(&server),
+    );
+    assert_eq!(
+        (&resumed.report, resumed.stopped),
+        (&continued.report, None)
+    );
+    let whole = evaluate(
+        &window,
+        &mut EvaluationLog::new(&model(&server), None),
+        Some(&server),
+    );
+    assert_eq!(whole.report, continued.report, "as without a stop");
 }

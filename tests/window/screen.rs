@@ -11,7 +11,12 @@ use plimsoll::presets;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
+
+/// Maximum wait, also on a busy machine.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(crate) type Window = Harness<'static, App>;
 
@@ -154,6 +159,17 @@ pub(crate) fn type_into(window: &mut Window, (role, label): (Role, &str), text: 
     window.get_by_role_and_label(role, label).type_text(text);
     // A dialog whose height changes is placed a frame later.
     window.run_steps(4);
+}
+
+/// Runs frames until a condition holds.
+#[track_caller]
+pub(crate) fn wait(window: &mut Window, holds: impl Fn(&Window) -> bool) {
+    let start = Instant::now();
+    while !holds(window) {
+        assert!(start.elapsed() < PATIENCE, "it never came to be");
+        window.run_steps(1);
+        thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// Selects the message with this number through the jump field.

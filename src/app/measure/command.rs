@@ -1,7 +1,7 @@
 //! Commands of the dialog that measures with a model.
 
-use super::draft::MeasureDraft;
-use crate::app::export::requests::{ModelPath, Secret};
+use super::draft::{MeasureDraft, MeasurePath};
+use crate::app::export::requests::Secret;
 
 /// A command of the dialog that measures with a model.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,13 +10,15 @@ pub enum MeasureCommand {
     Open,
     /// Change the form.
     Edit(Box<MeasureDraft>),
-    /// Show the system's dialog for a path of the model.
-    Browse(ModelPath),
+    /// Show the system's dialog for a path.
+    Browse(MeasurePath),
     /// Change the API key.
     SetKey(Secret),
-    /// Write the questions and ask for consent.
+    /// Write the questions and ask for consent, or repeat a logged run.
     Run,
-    /// Consent to send the questions and contexts to the model.
+    /// Open a probe by its index, or return to their list.
+    ShowProbe(Option<usize>),
+    /// Consent to send the questions and contexts to the model, or continue a stopped run.
     Send,
     /// Stop the requests. What was answered is scored.
     Stop,

@@ -1,7 +1,9 @@
 //! The dialog that measures with a model: the form, and then each stage of the measurement.
 
 use super::command::MeasureCommand;
-use super::job::{Asking, Consent, Measurement, Stage};
+use super::job::{Asking, Measurement, Stage};
+use super::run::Consent;
+use super::{probe, result};
 use crate::app::command::Commands;
 use crate::app::export::dialog::failed;
 use crate::app::export::stages::{destination, facts};
@@ -13,8 +15,9 @@ use crate::app::{widgets, wording};
 use egui::{ProgressBar, RichText, ScrollArea, Ui};
 use std::sync::atomic::Ordering;
 
-/// Width of the dialog, in points.
+/// Width of the dialog, in points: with the form, and with results.
 const WIDTH: f32 = 580.0;
+const WIDE: f32 = 760.0;
 /// Height of the title, buttons and margins, in points.
 const FRAME: f32 = 190.0;
 
@@ -26,7 +29,8 @@ pub(in crate::app) fn show(
     commands: &mut Commands,
 ) {
     let modal = dialog(ui, "measure").show(ui.ctx(), |ui| {
-        ui.set_width(WIDTH);
+        let has_results = matches!(measurement.stage, Stage::Asking(..) | Stage::Done(_));
+        ui.set_width(if has_results { WIDE } else { WIDTH });
         dialog_title(ui, "Measure with a model");
         let height = (ui.ctx().content_rect().height() - FRAME).max(120.0);
         let shown = ScrollArea::vertical().max_height(height).show(ui, |ui| {
@@ -45,7 +49,12 @@ pub(in crate::app) fn show(
     });
     if modal.should_close() {
         let is_beside = modal.backdrop_response.clicked();
-        commands.extend(close_command(measurement, is_beside));
+        let has_probe = measurement.scored().is_some() && measurement.probe.is_some();
+        if has_probe && !is_beside {
+            commands.push(MeasureCommand::ShowProbe(None));
+        } else {
+            commands.extend(close_command(measurement, is_beside));
+        }
     }
 }
 
@@ -69,8 +78,18 @@ fn content(ui: &mut Ui, runs: &Runs, measurement: &Measurement, commands: &mut C
             });
         }
         Stage::Consent(consent) => ask_consent(ui, consent),
-        Stage::Asking(asking, _) => progress(ui, asking),
-        Stage::Done(measured) => super::result::show(ui, measured),
+        Stage::Asking(asking, _) => {
+            progress(ui, asking);
+            match (measurement.scored(), measurement.probe) {
+                (Some(scored), Some(probe)) => probe::show(ui, (&scored, probe), commands),
+                (Some(scored), None) => result::partial(ui, &scored, commands),
+                (None, _) => {}
+            }
+        }
+        Stage::Done(measured) => match (&measured.scored, measurement.probe) {
+            (Some(scored), Some(probe)) => probe::show(ui, (scored, probe), commands),
+            _ => result::show(ui, measured, commands),
+        },
     }
 }
 
@@ -141,7 +160,7 @@ fn progress(ui: &mut Ui, asking: &Asking) {
     ui.add(
         ProgressBar::new(share.min(1.0))
             .fill(palette(ui).accent)
-            .desired_width(WIDTH)
+            .desired_width(WIDE)
             .desired_height(8.0),
     );
     let text = if asking.is_stopped {
@@ -159,9 +178,14 @@ fn progress(ui: &mut Ui, asking: &Asking) {
 fn buttons(ui: &mut Ui, measurement: &Measurement, commands: &mut Commands) {
     match &measurement.stage {
         Stage::Form | Stage::Failed(_) => {
-            let is_complete = measurement.draft.model.trouble().is_none();
-            ui.add_enabled_ui(is_complete, |ui| {
-                if widgets::primary_button(ui, "Continue…").clicked() {
+            let draft = &measurement.draft;
+            let text = if draft.is_replay() {
+                "Show result"
+            } else {
+                "Continue…"
+            };
+            ui.add_enabled_ui(draft.is_complete(), |ui| {
+                if widgets::primary_button(ui, text).clicked() {
                     commands.push(MeasureCommand::Run);
                 }
             });
@@ -189,8 +213,22 @@ fn buttons(ui: &mut Ui, measurement: &Measurement, commands: &mut Commands) {
                 }
             });
         }
-        Stage::Done(_) => {
-            if widgets::primary_button(ui, "Close").clicked() {
+        Stage::Done(measured) => {
+            if measured.can_continue() {
+                let help =
+                    "Sends the rest of the requests. Questions with an answer are not sent again";
+                if widgets::primary_button(ui, "Continue")
+                    .on_hover_text(help)
+                    .clicked()
+                {
+                    commands.push(MeasureCommand::Send);
+                }
+            }
+            let close = match measured.can_continue() {
+                true => widgets::secondary_button(ui, "Close", "Esc"),
+                false => widgets::primary_button(ui, "Close"),
+            };
+            if close.clicked() {
                 commands.push(MeasureCommand::Close);
             }
             if widgets::secondary_button(ui, "Measure again", "").clicked() {

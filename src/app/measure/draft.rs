@@ -1,6 +1,6 @@
 //! Settings of a measurement as entered.
 
-use crate::app::export::requests::ModelDraft;
+use crate::app::export::requests::{ModelDraft, ModelPath};
 use std::collections::BTreeSet;
 
 /// The most questions per compaction that can be chosen.
@@ -21,6 +21,35 @@ pub struct MeasureDraft {
     pub samples: usize,
     /// Limit on the price in USD; none if empty.
     pub budget: String,
+    /// Log of a run to repeat without a model; none if empty.
+    pub replay: String,
+}
+
+/// A path in the settings of a measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MeasurePath {
+    /// A path of the model.
+    Model(ModelPath),
+    /// The log to repeat.
+    Replay,
+}
+
+impl MeasurePath {
+    /// Returns the field of this path.
+    pub fn of(self, draft: &MeasureDraft) -> &String {
+        match self {
+            Self::Model(path) => path.of(&draft.model),
+            Self::Replay => &draft.replay,
+        }
+    }
+
+    /// Returns the field of this path, to change it.
+    pub fn of_mut(self, draft: &mut MeasureDraft) -> &mut String {
+        match self {
+            Self::Model(path) => path.of_mut(&mut draft.model),
+            Self::Replay => &mut draft.replay,
+        }
+    }
 }
 
 impl MeasureDraft {
@@ -35,7 +64,18 @@ impl MeasureDraft {
             probes: 10,
             samples: 5,
             budget: String::new(),
+            replay: String::new(),
         }
+    }
+
+    /// Returns whether a logged run is repeated.
+    pub fn is_replay(&self) -> bool {
+        !self.replay.trim().is_empty()
+    }
+
+    /// Returns whether the form is complete.
+    pub fn is_complete(&self) -> bool {
+        self.is_replay() || self.model.trouble().is_none()
     }
 
     /// Returns the limit on the price, if one is given.

@@ -1,9 +1,9 @@
 //! Executes commands of the dialog that measures with a model.
 
 use super::command::MeasureCommand;
+use super::draft::MeasurePath;
 use super::job::{MeasureInputs, Measurement};
 use crate::app::App;
-use crate::app::export::requests::ModelPath;
 use crate::app::shell::file_dialog::DialogPurpose;
 
 impl App {
@@ -34,6 +34,7 @@ impl App {
                 ctx,
                 at: self.work,
             }),
+            MeasureCommand::ShowProbe(probe) => measurement.probe = probe,
             MeasureCommand::Send => measurement.send(ctx, self.work),
             MeasureCommand::Stop => measurement.stop(),
             MeasureCommand::Back => measurement.back(),
@@ -42,9 +43,9 @@ impl App {
     }
 
     /// Receives a path chosen in the system's dialog.
-    pub(in crate::app) fn measured_with(&mut self, path: ModelPath, text: String) {
+    pub(in crate::app) fn measured_with(&mut self, path: MeasurePath, text: String) {
         if let Some(measurement) = &mut self.measurement {
-            *path.of_mut(&mut measurement.draft.model) = text;
+            *path.of_mut(&mut measurement.draft) = text;
         }
     }
 }

@@ -1,13 +1,14 @@
 //! The form of a measurement: lanes, questions, summaries, budget and model.
 
 use super::command::MeasureCommand;
-use super::draft::{MAX_PROBES, MAX_SAMPLES, MeasureDraft};
+use super::draft::{MAX_PROBES, MAX_SAMPLES, MeasureDraft, MeasurePath};
 use super::job::Measurement;
 use crate::app::command::Commands;
 use crate::app::export::model_fields::{self, ModelFieldAction, field, row};
 use crate::app::runs::replays::Runs;
 use crate::app::theme::{palette, space};
 use crate::app::widgets;
+use crate::app::widgets::path_field::PathField;
 use crate::app::widgets::text::small;
 use egui::{DragValue, Ui};
 
@@ -28,16 +29,31 @@ pub(super) fn show(ui: &mut Ui, runs: &Runs, measurement: &Measurement, commands
         (&mut draft.samples, MAX_SAMPLES),
         "new ones of each lane; they differ more than policies do",
     );
-    field(ui, "budget", &mut draft.budget, "USD; no limit");
-    let action = model_fields::show(
-        ui,
-        (&measurement.key, measurement.keeps_state),
-        &mut draft.model,
-    );
-    commands.extend(action.map(|action| match action {
-        ModelFieldAction::SetKey(key) => MeasureCommand::SetKey(key),
-        ModelFieldAction::Browse(path) => MeasureCommand::Browse(path),
-    }));
+    row(ui, "from a log", |ui, label| {
+        let field = PathField {
+            id: "log to repeat",
+            label,
+            hint: "ask a model",
+        };
+        if field.show(ui, &mut draft.replay) {
+            commands.push(MeasureCommand::Browse(MeasurePath::Replay));
+        }
+    });
+    if draft.is_replay() {
+        let text = "Repeats a logged run of these lanes without a model. Nothing is sent.";
+        ui.label(small(ui, text));
+    } else {
+        field(ui, "budget", &mut draft.budget, "USD; no limit");
+        let action = model_fields::show(
+            ui,
+            (&measurement.key, measurement.keeps_state),
+            &mut draft.model,
+        );
+        commands.extend(action.map(|action| match action {
+            ModelFieldAction::SetKey(key) => MeasureCommand::SetKey(key),
+            ModelFieldAction::Browse(path) => MeasureCommand::Browse(MeasurePath::Model(path)),
+        }));
+    }
     if draft != measurement.draft {
         commands.push(MeasureCommand::Edit(Box::new(draft)));
     }

@@ -1,25 +1,20 @@
 //! A measurement with a model: its settings, work and result.
 
 use super::draft::MeasureDraft;
+use super::partial::{PartialResult, ScoredProbes};
+use super::run::{Consent, CostedLanes, Measured, Planned, replay};
 use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task::Background;
 use crate::app::cost::compute::Costs;
 use crate::app::export::requests::{Line, ModelRunInputs, Secret};
 use crate::app::runs::replays::Runs;
 use crate::exec::Model;
-use crate::exec::evaluate::{
-    Budget, EvaluatedLane, EvaluatedSession, Evaluation, EvaluationJob, EvaluationLog, Plan,
-    PlanCost, RunOptions, Tier, run, with_pins,
-};
-use crate::exec::model::context_length;
+use crate::exec::evaluate::{Budget, EvaluatedLane};
 use crate::presets::prices::Prices;
+use crate::progress::Progress;
 use crate::units::Usd;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Number of requests at a time, as in the command line.
-const CONCURRENCY: usize = 4;
 
 /// A measurement in the window.
 #[derive(Debug)]
@@ -34,6 +29,8 @@ pub struct Measurement {
     pub keeps_state: bool,
     /// The dialog is open.
     pub is_open: bool,
+    /// Index of the open probe.
+    pub probe: Option<usize>,
 }
 
 /// Progress of a measurement.
@@ -42,7 +39,7 @@ pub enum Stage {
     /// The form is open.
     Form,
     /// The questions are being written.
-    Planning(Background<Result<Box<Consent>, String>>),
+    Planning(Background<Result<Planned, String>>),
     /// Consent before anything is sent.
     Consent(Box<Consent>),
     /// The model is being asked.
@@ -51,23 +48,6 @@ pub enum Stage {
     Done(Box<Measured>),
     /// Failed with this error.
     Failed(String),
-}
-
-/// The requests to send, and their server.
-#[derive(Debug)]
-pub struct Consent {
-    /// Amount, price and detectable difference.
-    pub cost: PlanCost,
-    /// The model.
-    pub model: Model,
-    /// Limit on the price.
-    pub budget: Option<Budget>,
-    /// Names of the lanes.
-    pub lanes: String,
-    job: EvaluationJob,
-    plan: Plan,
-    costs: Vec<(String, Option<Usd>)>,
-    line: Line,
 }
 
 /// Progress of the requests.
@@ -79,20 +59,9 @@ pub struct Asking {
     pub planned: usize,
     /// The requests are being stopped.
     pub is_stopped: bool,
-    line: Line,
-}
-
-/// The result of a measurement.
-#[derive(Debug)]
-pub struct Measured {
-    /// The result.
-    pub evaluation: Evaluation,
-    /// Each lane's cost of the replay; `None` without prices.
-    pub costs: Vec<(String, Option<Usd>)>,
-    /// The log, if one is kept.
-    pub log: Option<PathBuf>,
-    /// The error of writing the log.
-    pub log_error: Option<String>,
+    /// The result of the answers so far.
+    pub partial: Arc<PartialResult>,
+    stop: Arc<Progress>,
 }
 
 /// The inputs of a measurement besides its settings.
@@ -117,17 +86,30 @@ impl Measurement {
             stage: Stage::Form,
             keeps_state,
             is_open: true,
+            probe: None,
         }
     }
 
-    /// Writes the questions, to ask for consent with their price.
+    /// Writes the questions, to ask for consent with their price, or repeats a logged run.
     pub fn plan(&mut self, inputs: MeasureInputs<'_>) {
-        let line = Line::default();
+        self.probe = None;
+        let lanes = self.lanes(inputs);
+        if lanes.0.is_empty() {
+            self.stage = Stage::Failed("choose at least one lane".to_owned());
+            return;
+        }
+        let draft = self.draft.clone();
+        if draft.is_replay() {
+            let case = inputs.runs.case.clone();
+            let work = move || replay(&draft, case, lanes);
+            self.stage = Stage::Planning(inputs.at.start(inputs.ctx, "questions", work));
+            return self.poll();
+        }
         let model = self.draft.model.model(ModelRunInputs {
             key: &self.key,
             session: &inputs.runs.case.session.source.name,
             keeps_state: self.keeps_state,
-            line: &line,
+            line: &Line::default(),
             ctx: inputs.ctx,
         });
         let checked = model.and_then(|model| Ok((self.budget(&model)?, model)));
@@ -138,32 +120,10 @@ impl Measurement {
                 return;
             }
         };
-        let (lanes, costs) = self.lanes(inputs);
-        if lanes.is_empty() {
-            self.stage = Stage::Failed("choose at least one lane".to_owned());
-            return;
-        }
-        let (case, draft) = (inputs.runs.case.clone(), self.draft.clone());
+        let case = inputs.runs.case.clone();
         let work = move || {
-            let lanes = with_pins(lanes, !case.manual_edits.pinned.is_empty());
-            let sessions = vec![EvaluatedSession::new(case)];
-            let mut job = EvaluationJob::new(Tier::Probes, sessions, lanes, draft.samples);
-            job.max_probes = draft.probes;
-            let plan = Plan::new(&job);
-            if plan.n_probes() == 0 {
-                return Err(NO_QUESTIONS.to_owned());
-            }
-            let names: Vec<&str> = job.lanes.iter().map(|lane| &*lane.name).collect();
-            Ok(Box::new(Consent {
-                lanes: names.join(", "),
-                cost: plan.cost(&job, &model),
-                model,
-                budget,
-                job,
-                plan,
-                costs,
-                line,
-            }))
+            let consent = Consent::new((model, budget), &draft, case, lanes)?;
+            Ok(Planned::Consent(Box::new(consent)))
         };
         self.stage = Stage::Planning(inputs.at.start(inputs.ctx, "questions", work));
         self.poll();
@@ -180,7 +140,7 @@ impl Measurement {
     }
 
     /// Returns the chosen lanes that have rules, and their costs.
-    fn lanes(&self, inputs: MeasureInputs<'_>) -> (Vec<EvaluatedLane>, Vec<(String, Option<Usd>)>) {
+    fn lanes(&self, inputs: MeasureInputs<'_>) -> CostedLanes {
         let lanes = inputs.runs.lanes.iter().enumerate();
         let lanes = lanes.filter(|(idx, lane)| {
             let name = inputs.runs.label(Some(*idx));
@@ -194,12 +154,8 @@ impl Measurement {
             let cost = cost
                 .and_then(|lane| lane.cost.total())
                 .filter(|_| !is_edited);
-            let evaluated = EvaluatedLane {
-                name: name.clone(),
-                policy: (*lane.policy).clone(),
-                knobs: lane.knobs.clone(),
-                has_pins: false,
-            };
+            let policy = (*lane.policy).clone();
+            let evaluated = EvaluatedLane::new(name.clone(), policy, lane.knobs.clone());
             (evaluated, (name, cost))
         });
         lanes.unzip()
@@ -208,23 +164,33 @@ impl Measurement {
     /// Asks the model after consent.
     pub fn send(&mut self, ctx: &egui::Context, at: WorkMode) {
         let stage = std::mem::replace(&mut self.stage, Stage::Form);
-        let Stage::Consent(consent) = stage else {
-            self.stage = stage;
-            return;
+        let mut consent = match stage {
+            Stage::Consent(consent) => consent,
+            Stage::Done(mut measured) => match measured.take_rest() {
+                Some(rest) => rest,
+                None => return,
+            },
+            other => {
+                self.stage = other;
+                return;
+            }
         };
+        let stop = consent.renew_stop();
         let asking = Asking {
             done: Arc::default(),
             planned: consent.cost.questions + consent.cost.summaries,
             is_stopped: false,
-            line: consent.line.clone(),
+            partial: Arc::default(),
+            stop,
         };
         let (done, redrawn) = (Arc::clone(&asking.done), ctx.clone());
+        let partial = Arc::clone(&asking.partial);
         let work = move || {
             let on_progress = |n: usize| {
                 done.store(n, Ordering::Relaxed);
                 redrawn.request_repaint();
             };
-            consent.run(&on_progress).map(Box::new)
+            consent.run(&on_progress, &partial).map(Box::new)
         };
         self.stage = Stage::Asking(asking, at.start(ctx, "questions", work));
     }
@@ -232,7 +198,7 @@ impl Measurement {
     /// Stops the requests. The result is computed from the answers so far.
     pub fn stop(&mut self) {
         if let Stage::Asking(asking, _) = &mut self.stage {
-            asking.line.cancel();
+            asking.stop.cancel();
             asking.is_stopped = true;
         }
     }
@@ -247,6 +213,18 @@ impl Measurement {
     pub fn close(&mut self) {
         self.key = Secret::default();
         self.is_open = false;
+        if let Stage::Done(measured) = &mut self.stage {
+            drop(measured.take_rest());
+        }
+    }
+
+    /// Returns the probes with their answers so far.
+    pub fn scored(&self) -> Option<Arc<ScoredProbes>> {
+        match &self.stage {
+            Stage::Asking(asking, _) => asking.partial.latest(),
+            Stage::Done(measured) => measured.scored.clone(),
+            _ => None,
+        }
     }
 
     /// Receives finished work.
@@ -255,7 +233,8 @@ impl Measurement {
         let lost = || Stage::Failed("The work stopped unexpectedly.".to_owned());
         self.stage = match stage {
             Stage::Planning(work) => match work.take() {
-                Ok(Some(Ok(consent))) => Stage::Consent(consent),
+                Ok(Some(Ok(Planned::Consent(consent)))) => Stage::Consent(consent),
+                Ok(Some(Ok(Planned::Measured(measured)))) => Stage::Done(measured),
                 Ok(Some(Err(why))) => Stage::Failed(why),
                 Ok(None) => lost(),
                 Err(work) => Stage::Planning(work),
@@ -274,34 +253,5 @@ impl Measurement {
 impl Drop for Measurement {
     fn drop(&mut self) {
         self.stop();
-    }
-}
-
-/// The reason why nothing is measured, if no question can be asked.
-const NO_QUESTIONS: &str = "There is nothing to ask: no removed message of these lanes has a fact with a false option. Choose lanes that compact, or a longer session.";
-
-impl Consent {
-    /// Plays the lanes with real summaries and asks the questions.
-    fn run(mut self, on_progress: &(dyn Fn(usize) + Sync)) -> Result<Measured, String> {
-        let path = self.model.log.take();
-        if self.model.window.is_none() {
-            let window = context_length(&self.model.client, &self.model.stop);
-            self.model.window = window.ok().flatten();
-        }
-        let mut log = EvaluationLog::new(&self.model, path);
-        let options = RunOptions {
-            model: Some(&self.model),
-            budget: self.budget.as_ref(),
-            concurrency: CONCURRENCY,
-            on_progress: Some(on_progress),
-        };
-        let evaluation = run(&self.job, &self.plan, &mut log, options)?;
-        let (path, error) = log.outcome();
-        Ok(Measured {
-            evaluation,
-            costs: self.costs,
-            log: path.map(Into::into),
-            log_error: error.map(str::to_owned),
-        })
     }
 }

@@ -6,4 +6,8 @@ pub mod draft;
 mod execute;
 mod form;
 pub mod job;
+pub mod partial;
+mod probe;
+mod probe_list;
 mod result;
+pub mod run;

@@ -1,18 +1,21 @@
 //! The result of a measurement: baselines, and each lane's effect retained beside its size and cost.
 
-use super::job::Measured;
-use crate::analysis::probes::AnswerCounts;
+use super::partial::ScoredProbes;
+use super::probe_list;
+use super::run::Measured;
+use crate::analysis::probes::{AnswerCounts, ProbeOutcome};
 use crate::analysis::statistics::Estimate;
+use crate::app::command::Commands;
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets::text::{small, weak};
 use crate::app::wording;
-use crate::exec::evaluate::Stopped;
+use crate::exec::evaluate::{QuestionCounts, Stopped};
 use crate::safe_text::visible;
 use crate::units::Tokens;
 use egui::{Grid, Label, RichText, Ui, vec2};
 
 /// Shows the result.
-pub(super) fn show(ui: &mut Ui, measured: &Measured) {
+pub(super) fn show(ui: &mut Ui, measured: &Measured, commands: &mut Commands) {
     let report = &measured.evaluation.report;
     ui.spacing_mut().item_spacing.y = space::XS;
     let title = format!(
@@ -22,31 +25,16 @@ pub(super) fn show(ui: &mut Ui, measured: &Measured) {
     );
     ui.label(RichText::new(title).text_style(theme::strong()));
     if let Some(stopped) = &measured.evaluation.stopped {
-        ui.label(RichText::new(stop_text(stopped)).color(palette(ui).warn));
+        let text = stop_text(stopped, &report.requests.questions);
+        ui.add(Label::new(RichText::new(text).color(palette(ui).warn)).wrap());
     }
-    table(ui, measured);
-    let help = "(lane − no context) / (full context − no context), with its 95 % interval. 0: as without any context. 1: as with the full context";
-    ui.add(Label::new(small(ui, format!("Effect retained: {help}."))).wrap());
-    if let Some(probes) = &report.probes {
-        let selection = &probes.selection;
-        let text = format!(
-            "{} of {} scored. Left out: {} answered without context, {} missed with the full context, {} unanswered.",
-            selection.selected,
-            wording::count(selection.probes, "probe"),
-            selection.answered_without_context,
-            selection.missed_with_full_context,
-            selection.unanswered
-        );
-        ui.add(Label::new(small(ui, text)).wrap());
+    if let Some(scored) = &measured.scored {
+        lanes(ui, &scored.outcome, Some(measured));
+        selection(ui, &scored.outcome);
+        ui.add_space(space::XS);
+        probe_list::show(ui, scored, commands);
     }
-    let requests = &report.requests;
-    let text = format!(
-        "{} answered, {} with an error, {} not sent.",
-        wording::count(requests.answered, "request"),
-        requests.failed,
-        requests.not_sent
-    );
-    ui.label(small(ui, text));
+    ui.add(Label::new(small(ui, unanswered(&report.requests.questions))).wrap());
     let problems = report.sessions.iter().flat_map(|session| &session.problems);
     for problem in problems.chain(&measured.log_error) {
         let text = RichText::new(visible(problem)).color(palette(ui).warn);
@@ -59,15 +47,40 @@ pub(super) fn show(ui: &mut Ui, measured: &Measured) {
     }
 }
 
-fn table(ui: &mut Ui, measured: &Measured) {
-    let report = &measured.evaluation.report;
-    let Some(probes) = &report.probes else {
-        return;
-    };
+/// Shows the result of the answers so far.
+pub(super) fn partial(ui: &mut Ui, scored: &ScoredProbes, commands: &mut Commands) {
+    ui.spacing_mut().item_spacing.y = space::XS;
+    lanes(ui, &scored.outcome, None);
+    selection(ui, &scored.outcome);
+    ui.add_space(space::XS);
+    probe_list::show(ui, scored, commands);
+}
+
+/// Shows the numbers of scored probes and of those left out.
+fn selection(ui: &mut Ui, probes: &ProbeOutcome) {
+    let selection = &probes.selection;
+    let text = format!(
+        "{} of {} scored. Left out: {} answered without context, {} missed with the full context, {} unanswered.",
+        selection.selected,
+        wording::count(selection.probes, "probe"),
+        selection.answered_without_context,
+        selection.missed_with_full_context,
+        selection.unanswered
+    );
+    ui.add(Label::new(small(ui, text)).wrap());
+}
+
+/// Shows baselines and lanes, with sizes and costs if the run has ended.
+fn lanes(ui: &mut Ui, probes: &ProbeOutcome, measured: Option<&Measured>) {
+    const HELP: &str = "(lane − no context) / (full context − no context), with its 95 % interval. 0: as without any context. 1: as with the full context";
     let grid = Grid::new("measured").num_columns(4).striped(true);
     grid.spacing(vec2(space::L, space::XS)).show(ui, |ui| {
-        for head in ["", "effect retained", "context", "cost of the lane"] {
-            ui.label(small(ui, head));
+        ui.label("");
+        ui.label(small(ui, "effect retained")).on_hover_text(HELP);
+        if measured.is_some() {
+            ui.label(small(ui, "context"))
+                .on_hover_text("Mean tokens of the contexts that were asked about");
+            ui.label(small(ui, "cost of the lane"));
         }
         ui.end_row();
         for (name, counts) in [
@@ -81,6 +94,11 @@ fn table(ui: &mut Ui, measured: &Measured) {
         for score in &probes.lanes {
             ui.label(visible(&score.lane));
             retained(ui, &score.retained);
+            let Some(measured) = measured else {
+                ui.end_row();
+                continue;
+            };
+            let report = &measured.evaluation.report;
             let lane = report.lanes.iter().find(|lane| lane.lane == score.lane);
             let tokens = lane.and_then(|lane| lane.context_tokens);
             let tokens = tokens.map(|tokens| wording::short(Tokens(tokens.round() as u64)));
@@ -107,19 +125,10 @@ fn retained(ui: &mut Ui, estimate: &Estimate) {
 
 /// Returns the right answers of a baseline: `24 of 40 right`.
 fn right(counts: &AnswerCounts) -> String {
-    let answered = [
-        counts.right,
-        counts.wrong,
-        counts.neither,
-        counts.both,
-        counts.refused,
-        counts.empty,
-    ];
-    let answered: usize = answered.iter().sum();
     format!(
         "{} of {} right",
         wording::grouped(counts.right as u64),
-        wording::grouped(answered as u64)
+        wording::grouped(counts.answered() as u64)
     )
 }
 
@@ -127,10 +136,27 @@ fn dash() -> String {
     "–".to_owned()
 }
 
-fn stop_text(stopped: &Stopped) -> String {
+/// Returns why the run ended early, and the number of questions with an answer.
+fn stop_text(stopped: &Stopped, questions: &QuestionCounts) -> String {
+    let answered = answered(questions);
     match stopped {
-        Stopped::Budget => "Stopped at the budget: a part of the questions was asked.".to_owned(),
-        Stopped::Cancelled => "Stopped: a part of the questions was asked.".to_owned(),
-        Stopped::Failed(reason) => format!("Stopped: {}", visible(reason)),
+        Stopped::Budget => format!("Stopped at the budget: {answered}."),
+        Stopped::Cancelled => format!("Stopped: {answered}."),
+        Stopped::Failed(reason) => format!("Stopped: {answered}. {}", visible(reason)),
     }
+}
+
+/// Returns the number of answered questions: `41 of 120 questions answered`.
+fn answered(questions: &QuestionCounts) -> String {
+    let answered = wording::grouped(questions.answered as u64);
+    let planned = wording::count(questions.planned(), "question");
+    format!("{answered} of {planned} answered")
+}
+
+/// Returns the number of answered questions, and the others by reason.
+fn unanswered(questions: &QuestionCounts) -> String {
+    let reasons = questions.unanswered().into_iter();
+    let reasons = reasons.filter(|(count, _)| *count > 0);
+    let reasons = reasons.map(|(n, reason)| format!(", {} {reason}", wording::grouped(n as u64)));
+    format!("{}{}.", answered(questions), reasons.collect::<String>())
 }

@@ -7,6 +7,7 @@ use crate::app::export::command::ExportPath;
 use crate::app::export::draft::ExportDraft;
 use crate::app::export::job::Export;
 use crate::app::export::requests::ModelPath;
+use crate::app::measure::draft::MeasurePath;
 use crate::app::open::document::Origin;
 use crate::app::report_export::job::{ReportDraft, ReportExport};
 use crate::app::restore::restoring::RestorePath;
@@ -35,8 +36,8 @@ pub(in crate::app) enum DialogPurpose {
     Folder,
     /// A path in the export form.
     Export(ExportPath),
-    /// A path in the settings of the model that measures.
-    Measure(ModelPath),
+    /// A path in the settings of a measurement.
+    Measure(MeasurePath),
     /// The output path of a report or chart.
     Report,
     /// The output path of a conversion.
@@ -70,7 +71,7 @@ impl App {
             DialogPurpose::Session | DialogPurpose::Comparison | DialogPurpose::Folder => None,
             DialogPurpose::Report => self.report.as_ref().map(|report| &report.draft.output),
             DialogPurpose::Conversion => converted.map(|draft| &draft.output),
-            DialogPurpose::Measure(path) => measured.map(|draft| path.of(&draft.model)),
+            DialogPurpose::Measure(path) => measured.map(|draft| path.of(draft)),
             DialogPurpose::Restore(path) => {
                 let restoring = self.restoring.as_ref();
                 restoring.map(|restoring| restoring.draft.path(path))
@@ -183,7 +184,7 @@ fn ask(purpose: DialogPurpose, now: &Path) -> Option<PathBuf> {
             .pick_folder(),
         DialogPurpose::Export(ExportPath::Output) => save(dialog, "Export to", now),
         DialogPurpose::Export(ExportPath::Model(ModelPath::Log))
-        | DialogPurpose::Measure(ModelPath::Log) => {
+        | DialogPurpose::Measure(MeasurePath::Model(ModelPath::Log)) => {
             save(dialog, "Log requests and answers in", now)
         }
         DialogPurpose::Restore(RestorePath::Managed) => at(dialog, now)
@@ -196,12 +197,12 @@ fn ask(purpose: DialogPurpose, now: &Path) -> Option<PathBuf> {
             at(dialog, now).set_title("Folder for files").pick_folder()
         }
         DialogPurpose::Export(ExportPath::Model(ModelPath::CaFile))
-        | DialogPurpose::Measure(ModelPath::CaFile) => at(dialog, now)
+        | DialogPurpose::Measure(MeasurePath::Model(ModelPath::CaFile)) => at(dialog, now)
             .set_title("Certificates to trust")
             .add_filter("Certificates", &["pem", "crt", "cer"])
             .add_filter("All files", &["*"])
             .pick_file(),
-        DialogPurpose::Export(ExportPath::Replay) => {
+        DialogPurpose::Export(ExportPath::Replay) | DialogPurpose::Measure(MeasurePath::Replay) => {
             let logs = exec::logs_folder().filter(|_| now.as_os_str().is_empty());
             let dialog = match logs.filter(|folder| exec::is_folder(folder)) {
                 Some(folder) => dialog.set_directory(folder),

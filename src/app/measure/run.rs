@@ -1,0 +1,207 @@
+//! The run of a measurement: consent with its price, the requests, and the result.
+
+use super::draft::MeasureDraft;
+use super::partial::{PartialResult, ScoredProbes};
+use crate::analysis::probes::AnsweredProbe;
+use crate::engine::Case;
+use crate::exec::Model;
+use crate::exec::evaluate::{
+    Budget, EvaluatedLane, EvaluatedSession, Evaluation, EvaluationJob, EvaluationLog, Plan,
+    PlanCost, RunOptions, Stopped, Tier, run,
+};
+use crate::exec::model::context_length;
+use crate::progress::Progress;
+use crate::units::Usd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Number of requests at a time, as in the command line.
+const CONCURRENCY: usize = 4;
+
+/// Lanes and their costs; `None` without prices.
+pub(super) type CostedLanes = (Vec<EvaluatedLane>, Vec<(String, Option<Usd>)>);
+
+/// The next stage after planning.
+#[derive(Debug)]
+pub enum Planned {
+    /// Consent to send requests.
+    Consent(Box<Consent>),
+    /// The result of a logged run.
+    Measured(Box<Measured>),
+}
+
+/// The requests to send, and their server.
+#[derive(Debug)]
+pub struct Consent {
+    /// Amount, price and detectable difference.
+    pub cost: PlanCost,
+    /// The model.
+    pub model: Model,
+    /// Limit on the price.
+    pub budget: Option<Budget>,
+    /// Names of the lanes.
+    pub lanes: String,
+    job: EvaluationJob,
+    plan: Plan,
+    costs: Vec<(String, Option<Usd>)>,
+    /// The answers of a stopped run.
+    answered: Option<EvaluationLog>,
+}
+
+/// The result of a measurement.
+#[derive(Debug)]
+pub struct Measured {
+    /// The result.
+    pub evaluation: Evaluation,
+    /// The probes with their answers.
+    pub scored: Option<Arc<ScoredProbes>>,
+    /// Each lane's cost of the replay; `None` without prices.
+    pub costs: Vec<(String, Option<Usd>)>,
+    /// The log, if one is kept.
+    pub log: Option<PathBuf>,
+    /// The error of writing the log.
+    pub log_error: Option<String>,
+    /// The stopped run, to continue it.
+    rest: Option<Box<Consent>>,
+}
+
+impl Measured {
+    fn new(mut evaluation: Evaluation, costs: Vec<(String, Option<Usd>)>) -> Self {
+        let probes = std::mem::take(&mut evaluation.probes);
+        let outcome = evaluation.report.probes.clone();
+        Self {
+            scored: outcome.map(|outcome| Arc::new(ScoredProbes { probes, outcome })),
+            evaluation,
+            costs,
+            log: None,
+            log_error: None,
+            rest: None,
+        }
+    }
+
+    /// Returns whether the run was stopped and can be continued.
+    pub fn can_continue(&self) -> bool {
+        self.rest.is_some()
+    }
+
+    /// Takes the stopped run, which has the key.
+    pub(super) fn take_rest(&mut self) -> Option<Box<Consent>> {
+        self.rest.take()
+    }
+}
+
+/// Creates the job of one session.
+fn job(case: Case, lanes: Vec<EvaluatedLane>, samples: usize, max_probes: usize) -> EvaluationJob {
+    let sessions = vec![EvaluatedSession::new(case)];
+    let mut job = EvaluationJob::new(Tier::Probes, sessions, lanes, samples);
+    job.max_probes = max_probes;
+    job
+}
+
+/// Repeats a logged run of these lanes without a model.
+pub(super) fn replay(
+    draft: &MeasureDraft,
+    case: Case,
+    (mut lanes, costs): CostedLanes,
+) -> Result<Planned, String> {
+    let mut log = EvaluationLog::open(Path::new(draft.replay.trim()))?;
+    lanes.retain(|lane| log.n_samples(&lane.name) > 0);
+    let samples = lanes.iter().map(|lane| log.n_samples(&lane.name)).max();
+    let samples = samples.ok_or("the log has no answers for these lanes")?;
+    let job = job(case, lanes, samples, draft.probes);
+    let options = RunOptions {
+        model: None,
+        budget: None,
+        concurrency: CONCURRENCY,
+        on_progress: None,
+        on_probes: None,
+    };
+    let evaluation = run(&job, &Plan::new(&job), &mut log, options)?;
+    Ok(Planned::Measured(Box::new(Measured {
+        log: log.outcome().0.map(Into::into),
+        ..Measured::new(evaluation, costs)
+    })))
+}
+
+/// The reason why nothing is measured, if no question can be asked.
+const NO_QUESTIONS: &str = "There is nothing to ask: no removed message of these lanes has a fact with a false option. Choose lanes that compact, or a longer session.";
+
+impl Consent {
+    /// Writes the questions about lanes.
+    ///
+    /// # Errors
+    /// Returns one line if there is nothing to ask.
+    pub(super) fn new(
+        (model, budget): (Model, Option<Budget>),
+        draft: &MeasureDraft,
+        case: Case,
+        (lanes, costs): CostedLanes,
+    ) -> Result<Self, String> {
+        let job = job(case, lanes, draft.samples, draft.probes);
+        let plan = Plan::new(&job);
+        if plan.n_probes() == 0 {
+            return Err(NO_QUESTIONS.to_owned());
+        }
+        Ok(Self {
+            lanes: job.lane_names().join(", "),
+            cost: plan.cost(&job, &model),
+            model,
+            budget,
+            job,
+            plan,
+            costs,
+            answered: None,
+        })
+    }
+
+    /// Returns the handle that cancels the requests, which are not cancelled yet.
+    pub(super) fn renew_stop(&mut self) -> Arc<Progress> {
+        self.model.stop = Arc::default();
+        Arc::clone(&self.model.stop)
+    }
+
+    /// Plays the lanes with real summaries and asks the questions.
+    pub(super) fn run(
+        mut self: Box<Self>,
+        on_progress: &(dyn Fn(usize) + Sync),
+        partial: &PartialResult,
+    ) -> Result<Measured, String> {
+        let mut log = self.answered.take().unwrap_or_else(|| self.new_log());
+        let lanes = self.job.lane_names();
+        let on_probes = |so_far: &dyn Fn() -> Vec<AnsweredProbe>| partial.update(so_far, &lanes);
+        let options = RunOptions {
+            model: Some(&self.model),
+            budget: self.budget.as_ref(),
+            concurrency: CONCURRENCY,
+            on_progress: Some(on_progress),
+            on_probes: Some(&on_probes),
+        };
+        let evaluation = run(&self.job, &self.plan, &mut log, options)?;
+        let (path, error) = log.outcome();
+        let (path, error) = (path.map(Into::into), error.map(str::to_owned));
+        let costs = self.costs.clone();
+        let rest = match &evaluation.stopped {
+            Some(Stopped::Cancelled | Stopped::Failed(_)) => {
+                self.answered = Some(log);
+                Some(self)
+            }
+            Some(Stopped::Budget) | None => None,
+        };
+        Ok(Measured {
+            log: path,
+            log_error: error,
+            rest,
+            ..Measured::new(evaluation, costs)
+        })
+    }
+
+    /// Creates the log of a new run. Finds the window of the model first, since the log states it.
+    fn new_log(&mut self) -> EvaluationLog {
+        let path = self.model.log.take();
+        if self.model.window.is_none() {
+            let window = context_length(&self.model.client, &self.model.stop);
+            self.model.window = window.ok().flatten();
+        }
+        EvaluationLog::new(&self.model, path)
+    }
+}
