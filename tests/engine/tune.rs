@@ -2,12 +2,13 @@
 
 use crate::conversation::{Talk, case, part, text};
 use plimsoll::analysis::cost::{Billing, Bills, price_lane};
+use plimsoll::analysis::facts::FactKind;
 use plimsoll::analysis::loss::{Names, references_at_risk};
 use plimsoll::analysis::statistics::{Conclusion, Estimate, Interval};
 use plimsoll::analysis::tune::{
-    Axis, Check, Figures, Gauge, Limit, Limits, Measure, Point, Preference, Risk, RuledOut, Scale,
-    Score, Subject, Values, candidates, changed_settings, check_retained, checks, front, plan,
-    recommend, robust, ruled_out_reasons, sweep, trade_off,
+    Axis, Check, Figures, Gauge, Limit, Limits, LostFacts, Measure, Point, Preference, Risk,
+    RuledOut, Scale, Score, Subject, Values, candidates, changed_settings, check_retained, checks,
+    front, plan, recommend, robust, ruled_out_reasons, sweep, trade_off,
 };
 use plimsoll::analysis::{FindingKind, findings};
 use plimsoll::engine::{Case, KnobValues, Policy, simulate};
@@ -244,6 +245,41 @@ fn a_recommendation_compares_with_the_present_settings() {
         recommend(&subjects, &points, weighing(1.0)).unwrap().point,
         3
     );
+}
+
+#[test]
+fn a_setting_that_keeps_every_user_constraint_is_recommended() {
+    let subjects = [subject(truncate(), Vec::new())];
+    let losing = |cost: f64, kind: FactKind, lost: usize| {
+        let mut score = score(cost, 0, 0.8);
+        let kind = Some(kind);
+        score.risk.lost = Some(LostFacts {
+            kind,
+            lost,
+            stated: 2,
+        });
+        score
+    };
+    let picked = |kind: FactKind, weight: f64| {
+        let all = [
+            (10.0, Ok(losing(1.00, kind, 2))),
+            (24.0, Ok(losing(1.50, kind, 1))),
+            (90.0, Ok(losing(40.00, kind, 0))),
+        ];
+        recommend(&subjects, &points(&subjects[0], &all), weighing(weight)).unwrap()
+    };
+    // 40 x 10 = 400 and 1.5 x 60 = 90: a file may be lost, a constraint may not.
+    assert_eq!(picked(FactKind::File, 0.5).point, 1);
+    let found = picked(FactKind::Constraint, 0.1);
+    assert_eq!(found.point, 2);
+    assert!(
+        found
+            .text
+            .contains("and keeps every user constraint (now 2 lost)"),
+        "{}",
+        found.text
+    );
+    assert_eq!(picked(FactKind::Constraint, 0.0).point, 0, "cost only");
 }
 
 #[test]

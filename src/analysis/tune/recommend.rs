@@ -1,12 +1,14 @@
 //! Recommends one point with a reason.
 //!
-//! The loss of a point is the product of cost and references at risk, each to the power of its weight. The choice depends on
-//! ratios only, not on units or on other points.
+//! The loss of a point is the product of cost and risk, each to the power of its weight. The risk is the number of references, or
+//! the percentage of lost facts. The choice depends on ratios only, not on units or on other points. If some point keeps every
+//! user constraint, no other is recommended.
 
 use super::front::{Price, narrow_front, price_unit, risk};
 use super::gauge::{RuledOut, Score};
 use super::space::Subject;
 use super::sweep::Point;
+use crate::analysis::facts::FactKind;
 use crate::engine::{KnobValues, Policy};
 use crate::units::{Share, Usd};
 
@@ -17,7 +19,7 @@ const SAFE_PEAK: f64 = 0.95;
 /// Minimum improvement over the current settings.
 const MIN_GAIN: f64 = 0.01;
 
-/// Added to counts of references before they are compared, so that 1 is not infinitely worse than 0.
+/// Added to counts of references and percentages of facts before they are compared, so that 1 is not infinitely worse than 0.
 const ADDED: f64 = 10.0;
 
 /// The user's preference.
@@ -54,7 +56,13 @@ pub fn recommend(
     preference: Preference,
 ) -> Result<Recommendation, String> {
     let candidates = candidates(points);
-    let point = pick(points, &candidates, preference);
+    let keeping = |idx: &usize| keeps_constraints(&points[*idx]);
+    let keeping: Vec<usize> = candidates.iter().copied().filter(keeping).collect();
+    let point = match &keeping[..] {
+        [] => pick(points, &candidates, preference),
+        _ if preference.weight.0 <= 0.0 => pick(points, &candidates, preference),
+        keeping => pick(points, keeping, preference),
+    };
     let ends = candidates.first().zip(candidates.last());
     let (point, (cheapest, safest)) = point.zip(ends).ok_or_else(|| nothing_works(points))?;
     Ok(Recommendation {
@@ -81,6 +89,12 @@ pub(super) fn is_safe(score: &Score) -> bool {
     score.peak_share.0 <= SAFE_PEAK
 }
 
+/// Returns whether a point keeps every user constraint, and these are the risk to compare.
+fn keeps_constraints(point: &Point) -> bool {
+    let lost = point.valid().and_then(|score| score.risk.lost);
+    lost.is_some_and(|lost| lost.kind == Some(FactKind::Constraint) && lost.lost == 0)
+}
+
 fn pick(points: &[Point], candidates: &[usize], preference: Preference) -> Option<usize> {
     let unit = price_unit(points);
     let loss = |idx: usize| loss(unit, &points[idx], preference).unwrap_or(f64::INFINITY);
@@ -91,7 +105,10 @@ fn pick(points: &[Point], candidates: &[usize], preference: Preference) -> Optio
     let is_good = |idx: &usize| {
         let point = &points[*idx];
         let is_present = point.is_now && point.subject == points[best].subject;
-        is_present && is_safe(*idx) >= is_safe(best) && regret(loss(*idx), loss(best)) < MIN_GAIN
+        is_present
+            && is_safe(*idx) >= is_safe(best)
+            && keeps_constraints(point) >= keeps_constraints(&points[best])
+            && regret(loss(*idx), loss(best)) < MIN_GAIN
     };
     (0..points.len()).find(is_good).or(Some(best))
 }
@@ -101,7 +118,11 @@ pub(super) fn loss(unit: Price, point: &Point, preference: Preference) -> Option
     let score = point.valid()?;
     let weight = preference.weight.0.clamp(0.0, 1.0);
     let cost = unit.of(score).max(1e-9).ln();
-    let risk = (risk(score).max(preference.noise as f64) + ADDED).ln();
+    let risk = match score.risk.lost {
+        Some(lost) => 100.0 * lost.lost as f64 / lost.stated.max(1) as f64,
+        None => risk(score).max(preference.noise as f64),
+    };
+    let risk = (risk + ADDED).ln();
     Some((1.0 - weight) * cost + weight * risk)
 }
 
@@ -228,6 +249,9 @@ fn with_risk(score: &Score) -> String {
     match score.risk.lost {
         Some(lost) if lost.stated == 0 => {
             return format!(" (the session states no {})", lost.label());
+        }
+        Some(lost) if lost.lost == 0 && lost.kind == Some(FactKind::Constraint) => {
+            return " and keeps every user constraint".to_owned();
         }
         Some(lost) if lost.lost == 0 && lost.stated > 1 => {
             return format!(" and keeps all {} {}", lost.stated, lost.label());
