@@ -1,6 +1,7 @@
 //! Agreement on the next action: a lane's disagreement with the full context beyond the disagreement of the full context with
 //! itself, since the same context gives different actions in each sample.
 
+use super::facts::call_target;
 use super::statistics::{Estimate, mean};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,8 +35,19 @@ impl NextAction {
     pub fn parse(text: &str) -> Option<Self> {
         let object: Value =
             serde_json::from_str(text.get(text.find('{')?..=text.rfind('}')?)?).ok()?;
-        let tool = object["tool"].as_str()?.trim().to_lowercase();
-        let target = normalized(object["target"].as_str().unwrap_or_default());
+        let target = object["target"].as_str().unwrap_or_default();
+        Self::new(object["tool"].as_str()?, target)
+    }
+
+    /// Returns the action of a tool call. Its target is the command or the path, otherwise all arguments.
+    pub fn of_call(tool: &str, arguments: &str) -> Option<Self> {
+        let target = serde_json::from_str(arguments).ok();
+        let target = target.and_then(|object: Value| call_target(&object));
+        Self::new(tool, target.as_deref().unwrap_or(arguments))
+    }
+
+    fn new(tool: &str, target: &str) -> Option<Self> {
+        let (tool, target) = (tool.trim().to_lowercase(), normalized(target));
         if tool.is_empty() {
             return None;
         }
@@ -107,14 +119,29 @@ pub struct ActionPoint {
     pub lanes: Vec<Vec<Option<NextAction>>>,
 }
 
+/// Numbers of sessions by how the model is asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ActionSessions {
+    /// Their tool definitions are sent.
+    pub with_definitions: usize,
+    /// The file has none: the model names a tool in a text.
+    pub asked_in_text: usize,
+    /// No tool is known.
+    pub without_tools: usize,
+}
+
 /// Results of the next action.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ActionOutcome {
     /// Number of points.
     pub points: usize,
-    /// Number of sessions that are left out because their file has no tool definitions.
+    /// Number of sessions whose tool definitions were sent, so that the model could call the tools.
+    pub sessions_with_definitions: usize,
+    /// Number of sessions whose file has no tool definitions: the model was asked to name a tool and its target in a text.
+    pub sessions_asked_in_text: usize,
+    /// Number of sessions that are left out because no tool is known.
     pub sessions_without_tools: usize,
-    /// Number of answers that name no tool.
+    /// Number of answers that call or name no tool.
     pub unusable_answers: usize,
     /// Agreement of two samples with the full context.
     pub full_agreement: Estimate,
@@ -133,7 +160,7 @@ pub struct ActionLane {
 
 impl ActionOutcome {
     /// Computes the results of lanes with these names.
-    pub fn new(points: &[ActionPoint], lanes: &[String], sessions_without_tools: usize) -> Self {
+    pub fn new(points: &[ActionPoint], lanes: &[String], sessions: ActionSessions) -> Self {
         let answers = points
             .iter()
             .flat_map(|p| p.full.iter().chain(p.lanes.iter().flatten()));
@@ -153,7 +180,9 @@ impl ActionOutcome {
         });
         Self {
             points: points.len(),
-            sessions_without_tools,
+            sessions_with_definitions: sessions.with_definitions,
+            sessions_asked_in_text: sessions.asked_in_text,
+            sessions_without_tools: sessions.without_tools,
             unusable_answers: answers.filter(|answer| answer.is_none()).count(),
             full_agreement: mean(&own.collect::<Vec<_>>()),
             lanes: lanes.collect(),
@@ -232,6 +261,25 @@ mod tests {
     }
 
     #[test]
+    fn a_tool_call_is_compared_by_its_command_or_path() {
+        let call = |tool: &str, arguments: &str| NextAction::of_call(tool, arguments);
+        assert_eq!(
+            call(
+                "Edit",
+                r#"{"new_string":"x","file_path":"/home/dev/app/src/a.rs"}"#
+            ),
+            action("edit", "src/a.rs")
+        );
+        assert_eq!(
+            call("bash", r#"{"command":["bash","-lc","cargo test"]}"#),
+            action("bash", "cargo test")
+        );
+        assert_eq!(call("bash", r#"{"command":"ls"}"#), Some(NextAction::Reads));
+        assert_eq!(call("send", "{half"), action("send", "{half"));
+        assert_eq!(call("", "{}"), None);
+    }
+
+    #[test]
     fn only_disagreement_beyond_that_of_the_full_context_counts() {
         let (a, b) = (action("edit", "a.rs"), action("edit", "b.rs"));
         let full = vec![a.clone(), a.clone(), b.clone()];
@@ -246,7 +294,7 @@ mod tests {
         };
         let points: Vec<_> = (0..10).map(point).collect();
         let names = ["same", "other", "few"].map(str::to_owned);
-        let outcome = ActionOutcome::new(&points, &names, 1);
+        let outcome = ActionOutcome::new(&points, &names, ActionSessions::default());
         let excess = |lane: usize| outcome.lanes[lane].excess;
         // 5 of 9 pairs against 1 of 3.
         assert!((excess(0).value.unwrap() - 2.0 / 9.0).abs() < 1e-9);

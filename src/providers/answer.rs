@@ -18,6 +18,17 @@ pub struct Answer {
     pub model: Option<String>,
     /// Text of a refusal.
     pub refusal: Option<String>,
+    /// The tool calls.
+    pub calls: Vec<AnswerCall>,
+}
+
+/// A tool call in an answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AnswerCall {
+    /// Name of the tool.
+    pub tool: String,
+    /// Arguments as the model wrote them, usually JSON.
+    pub arguments: String,
 }
 
 /// Reasons for the end of an answer.
@@ -69,8 +80,8 @@ pub(super) struct Draft {
     pub(super) stop: Option<Stop>,
     pub(super) usage: Counts,
     pub(super) model: Option<String>,
-    /// A tool was called.
-    pub(super) has_call: bool,
+    /// The tool calls so far, each with its index in the answer.
+    pub(super) calls: Vec<(u64, AnswerCall)>,
     /// The answer has ended.
     pub(super) is_over: bool,
     /// Error reported by the server.
@@ -98,6 +109,32 @@ impl Draft {
         }
     }
 
+    /// Adds a tool call, or further arguments of one with the same index.
+    pub(super) fn add_call(&mut self, index: u64, tool: Option<&str>, arguments: &str) {
+        let known = self.calls.iter_mut().find(|(known, _)| *known == index);
+        let call = match known {
+            Some((_, call)) => call,
+            None => {
+                self.calls.push((index, AnswerCall::default()));
+                match self.calls.last_mut() {
+                    Some((_, call)) => call,
+                    None => return,
+                }
+            }
+        };
+        if call.tool.is_empty() {
+            call.tool = plain_line(tool.unwrap_or_default(), 200);
+        }
+        call.arguments.push_str(arguments);
+    }
+
+    /// Returns the number of bytes that the model wrote so far.
+    pub(super) fn n_bytes(&self) -> usize {
+        let calls = self.calls.iter();
+        let calls: usize = calls.map(|(_, call)| call.arguments.len()).sum();
+        self.text.len() + self.refusal.len() + calls
+    }
+
     /// Sets the reason for the end, as named by any API. A refusal is not overwritten.
     pub(super) fn stopped(&mut self, word: &str) {
         const FAILED: [&str; 5] = [
@@ -123,7 +160,7 @@ impl Draft {
         self.text.extend(self.surrogates.rest());
         let stop = match self.stop {
             None | Some(Stop::Finished) if !self.refusal.is_empty() => Stop::Refused,
-            None | Some(Stop::Finished) if self.has_call => Stop::ToolCall,
+            None | Some(Stop::Finished) if !self.calls.is_empty() => Stop::ToolCall,
             stop => stop.unwrap_or(Stop::Finished),
         };
         Answer {
@@ -132,6 +169,7 @@ impl Draft {
             usage: self.usage.into_usage(),
             model: self.model,
             refusal: (!self.refusal.is_empty()).then_some(self.refusal),
+            calls: self.calls.into_iter().map(|(_, call)| call).collect(),
         }
     }
 }

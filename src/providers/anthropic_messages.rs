@@ -176,9 +176,15 @@ fn read_event(draft: &mut Draft, event: &Value) {
             take_usage(draft, &event["message"]["usage"]);
         }
         Some("content_block_start") => {
-            let block = &event["content_block"];
-            draft.has_call |= text(block, "type") == Some("tool_use");
-            take_block(draft, block);
+            let index = event["index"].as_u64().unwrap_or_default();
+            take_block(draft, index, &event["content_block"]);
+        }
+        Some("content_block_delta")
+            if text(&event["delta"], "type") == Some("input_json_delta") =>
+        {
+            let index = event["index"].as_u64().unwrap_or_default();
+            let arguments = text(&event["delta"], "partial_json").unwrap_or_default();
+            draft.add_call(index, None, arguments);
         }
         Some("content_block_delta") if text(&event["delta"], "type") == Some("text_delta") => {
             draft
@@ -209,9 +215,8 @@ fn read(draft: &mut Draft, message: &Value) -> bool {
         return false;
     }
     draft.name_model(text(message, "model"));
-    for block in list(message, "content") {
-        draft.has_call |= text(block, "type") == Some("tool_use");
-        take_block(draft, block);
+    for (index, block) in list(message, "content").iter().enumerate() {
+        take_block(draft, index as u64, block);
     }
     take_usage(draft, &message["usage"]);
     if let Some(reason) = text(message, "stop_reason") {
@@ -220,9 +225,16 @@ fn read(draft: &mut Draft, message: &Value) -> bool {
     true
 }
 
-fn take_block(draft: &mut Draft, block: &Value) {
-    if text(block, "type") == Some("text") {
-        draft.text.push_str(text(block, "text").unwrap_or_default());
+fn take_block(draft: &mut Draft, index: u64, block: &Value) {
+    match text(block, "type") {
+        Some("text") => draft.text.push_str(text(block, "text").unwrap_or_default()),
+        Some("tool_use") => {
+            // The start of a streamed call has an empty object.
+            let input = member(block, "input").filter(|input| **input != json!({}));
+            let arguments = input.map(Value::to_string).unwrap_or_default();
+            draft.add_call(index, text(block, "name"), &arguments);
+        }
+        _ => {}
     }
 }
 

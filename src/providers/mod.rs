@@ -20,7 +20,7 @@ mod tool;
 mod web_page;
 mod window;
 
-pub use answer::{Answer, Stop};
+pub use answer::{Answer, AnswerCall, Stop};
 pub use api::{Api, KeyHeader, LimitField};
 pub use endpoint::{Endpoint, EndpointError};
 pub use plain_text::{hide, plain_line};

@@ -175,7 +175,12 @@ fn read_event(draft: &mut Draft, event: &Value) {
         draft
             .refusal
             .push_str(text(message, "refusal").unwrap_or_default());
-        draft.has_call |= !list(message, "tool_calls").is_empty();
+        for (nth, call) in list(message, "tool_calls").iter().enumerate() {
+            let index = call["index"].as_u64().unwrap_or(nth as u64);
+            let function = &call["function"];
+            let arguments = text(function, "arguments").unwrap_or_default();
+            draft.add_call(index, text(function, "name"), arguments);
+        }
     }
     if let Some(reason) = text(choice, "finish_reason").filter(|reason| !reason.is_empty()) {
         draft.stopped(reason);

@@ -116,7 +116,15 @@ fn read_event(draft: &mut Draft, event: &Value) {
                 .push_str(text(event, "delta").unwrap_or_default());
         }
         Some("response.output_item.added") => {
-            draft.has_call |= text(&event["item"], "type") == Some("function_call");
+            let item = &event["item"];
+            if text(item, "type") == Some("function_call") {
+                let arguments = text(item, "arguments").unwrap_or_default();
+                draft.add_call(output_index(event), text(item, "name"), arguments);
+            }
+        }
+        Some("response.function_call_arguments.delta") => {
+            let delta = text(event, "delta").unwrap_or_default();
+            draft.add_call(output_index(event), None, delta);
         }
         Some("response.created") => draft.name_model(text(&event["response"], "model")),
         Some("response.completed" | "response.incomplete" | "response.failed") => {
@@ -153,11 +161,21 @@ fn read(draft: &mut Draft, response: &Value) -> bool {
     true
 }
 
+fn output_index(event: &Value) -> u64 {
+    event["output_index"].as_u64().unwrap_or_default()
+}
+
 /// Reads the output of the whole answer, unless earlier events contained it.
 fn take_output(draft: &mut Draft, output: &[Value]) {
-    draft.has_call |= output
-        .iter()
-        .any(|item| text(item, "type") == Some("function_call"));
+    let is_call = |(_, item): &(usize, &Value)| text(item, "type") == Some("function_call");
+    for (index, item) in output.iter().enumerate().filter(is_call) {
+        let index = index as u64;
+        let is_complete = draft.calls.iter().any(|(known, _)| *known == index);
+        if !is_complete {
+            let arguments = text(item, "arguments").unwrap_or_default();
+            draft.add_call(index, text(item, "name"), arguments);
+        }
+    }
     let pieces = || output.iter().flat_map(|item| list(item, "content"));
     if draft.text.is_empty() {
         let texts = pieces().filter(|piece| text(piece, "type") == Some("output_text"));

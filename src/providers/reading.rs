@@ -131,8 +131,7 @@ impl Reading {
             .max_tokens
             .saturating_mul(BYTES_A_TOKEN)
             .saturating_add(FREE_TEXT);
-        let draft = &self.draft;
-        if (draft.text.len() + draft.refusal.len()) as u64 > most {
+        if self.draft.n_bytes() as u64 > most {
             return Err(ReadError::Endless(self.max_tokens));
         }
         Ok(())

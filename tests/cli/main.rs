@@ -1,5 +1,8 @@
 //! Tests of the program as a user runs it from a shell.
 
+#[path = "../providers/fault_answers.rs"]
+#[expect(dead_code, reason = "faults of servers have tests of their own")]
+mod fault_answers;
 #[path = "../common/program.rs"]
 mod program;
 #[path = "../common/real_sessions.rs"]

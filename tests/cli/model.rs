@@ -1,5 +1,8 @@
 //! `compact` with a model: the note before a request, time limits, attempts, and answers that are not used.
 
+use crate::fault_answers::{
+    BLANK, ONLY_A_TOOL_CALL, REFUSED, SPLIT_CHARACTER, stream, whole_answer,
+};
 use crate::server::{STREAM_HEAD, Server, answer};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -45,13 +48,6 @@ fn compact_through(
         .stdin(Stdio::null())
         .output()
         .expect("the program starts")
-}
-
-/// Returns a stream of these events.
-fn stream(events: &[&str]) -> Vec<u8> {
-    let events: Vec<String> = events.iter().map(|e| format!("data: {e}\n\n")).collect();
-    let events = events.concat();
-    format!("{STREAM_HEAD}{events}").into_bytes()
 }
 
 /// Returns the log of the only run.
@@ -161,42 +157,7 @@ fn assert_rejected(output: &Output, folder: &Path, why: &str) {
 
 #[test]
 fn a_filtered_or_refused_answer_is_not_used() {
-    let filtered: [(&str, &[&str]); 5] = [
-        (
-            "openai",
-            &[
-                r#"{"choices":[{"delta":{"content":"The work began"}}]}"#,
-                r#"{"choices":[{"delta":{},"finish_reason":"content_filter"}]}"#,
-                r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#,
-            ],
-        ),
-        (
-            "openai",
-            &[
-                r#"{"choices":[{"delta":{"content":"The work","refusal":"I cannot"},"finish_reason":"stop"}]}"#,
-            ],
-        ),
-        (
-            "openai",
-            &[r#"{"choices":[{"delta":{"content":"The work"},"finish_reason":"SAFETY"}]}"#],
-        ),
-        (
-            "anthropic",
-            &[
-                r#"{"type":"content_block_delta","delta":{"type":"text_delta","text":"The work began"}}"#,
-                r#"{"type":"message_delta","delta":{"stop_reason":"refusal"},"usage":{"output_tokens":5}}"#,
-                r#"{"type":"message_stop"}"#,
-            ],
-        ),
-        (
-            "openai-responses",
-            &[
-                r#"{"type":"response.output_text.delta","delta":"The work began"}"#,
-                r#"{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"content_filter"}}}"#,
-            ],
-        ),
-    ];
-    for (api, events) in filtered {
+    for (api, events) in REFUSED {
         let here = tempfile::tempdir().expect("a temporary folder");
         let server = Server::with_answer(stream(events));
         let output = compact_through(api, here.path(), &server, "summarize", &["--json"]);
@@ -208,18 +169,12 @@ fn a_filtered_or_refused_answer_is_not_used() {
 
 #[test]
 fn an_empty_summary_is_reported_as_a_failure() {
-    let call = r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}"#;
-    let of_text = |text: &str| {
-        format!(r#"{{"choices":[{{"delta":{{"content":"{text}"}},"finish_reason":"stop"}}]}}"#)
-    };
-    for (event, why) in [
-        (of_text(""), "the summary is empty"),
-        (of_text("  \\n"), "the summary is empty"),
-        (
-            call.to_owned(),
-            "called a tool instead of writing a summary",
-        ),
-    ] {
+    let blank = BLANK.map(|text| (whole_answer(text), "the summary is empty"));
+    let call = (
+        ONLY_A_TOOL_CALL.to_owned(),
+        "called a tool instead of writing a summary",
+    );
+    for (event, why) in blank.into_iter().chain([call]) {
         let here = tempfile::tempdir().expect("a temporary folder");
         let server = Server::with_answer(stream(&[&event]));
         let output = compact(here.path(), &server, &["--json"]);
@@ -233,14 +188,9 @@ fn an_empty_summary_is_reported_as_a_failure() {
 #[test]
 fn a_repetitive_answer_is_reported_and_a_split_character_is_joined() {
     let here = tempfile::tempdir().expect("a temporary folder");
-    let server = Server::with_answer(stream(&[
-        r#"{"choices":[{"delta":{"content":"Done \ud83e"}}]}"#,
-        r#"{"choices":[{"delta":{"content":"\udd80\n"}}]}"#,
-        &format!(
-            r#"{{"choices":[{{"delta":{{"content":"{}"}},"finish_reason":"stop"}}]}}"#,
-            "- The tests were run.\\n".repeat(30)
-        ),
-    ]));
+    let [first, second] = SPLIT_CHARACTER;
+    let repeated = whole_answer(&"- The tests were run.\\n".repeat(30));
+    let server = Server::with_answer(stream(&[first, second, &repeated]));
     let output = compact(here.path(), &server, &["--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let notes = result(&output)["notes"].to_string();

@@ -41,11 +41,9 @@ fn metrics(text: &str) -> Vec<(&str, &str)> {
 /// Answers a request from its text alone. A summary keeps the metrics with an even number. A question without its answer in the
 /// context is answered with `guess`.
 pub(crate) fn read(request: &Value, guess: &str) -> String {
-    let messages = request["messages"].as_array().expect("a list");
-    let texts: Vec<&str> = messages
-        .iter()
-        .filter_map(|m| m["content"].as_str())
-        .collect();
+    let messages = request["messages"].as_array();
+    let messages = messages.or(request["input"].as_array()).expect("a list");
+    let texts: Vec<&str> = messages.iter().flat_map(texts).collect();
     let (last, before) = texts.split_last().expect("a message");
     if !last.starts_with("Answer one question") {
         let all = texts.join("\n");
@@ -76,6 +74,19 @@ pub(crate) fn read(request: &Value, guess: &str) -> String {
         Some((_, value)) if value == option("B: ") => "The answer is **B**.".to_owned(),
         Some(_) => "neither".to_owned(),
         None => guess.to_owned(),
+    }
+}
+
+/// Returns the texts of a message of any API, including those of tool results.
+fn texts(message: &Value) -> Vec<&str> {
+    match message {
+        Value::String(text) => vec![text],
+        Value::Array(items) => items.iter().flat_map(texts).collect(),
+        Value::Object(fields) => {
+            let texts_of = |key: &str| fields.get(key).map_or(Vec::new(), texts);
+            ["content", "text", "output"].map(texts_of).concat()
+        }
+        _ => Vec::new(),
     }
 }
 

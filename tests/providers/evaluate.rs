@@ -1,5 +1,6 @@
 //! Evaluations with a model on loopback: a reader that answers from its prompt alone.
 
+use crate::fault_answers::stream;
 use crate::reader::{metrics_session, read, reply};
 use crate::server::{STREAM_HEAD, Server, answer};
 use plimsoll::engine::Case;
@@ -18,7 +19,16 @@ use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 
-fn case(calls: usize) -> Case {
+pub(crate) fn case(calls: usize) -> Case {
+    case_of(true, calls)
+}
+
+fn case_of(has_definitions: bool, calls: usize) -> Case {
+    let mut session: serde_json::Value =
+        serde_json::from_slice(&metrics_session(calls)).expect("JSON");
+    if !has_definitions {
+        session["tools"] = json!([]);
+    }
     let options = LoadOptions {
         counter: default_counter(),
         window: Some(Tokens(4_000)),
@@ -26,7 +36,7 @@ fn case(calls: usize) -> Case {
     };
     let loaded = load_bytes(
         "talk.json",
-        metrics_session(calls),
+        session.to_string().into_bytes(),
         &options,
         &Progress::default(),
     );
@@ -37,7 +47,7 @@ fn job(calls: usize, policies: &[&str], samples: usize) -> EvaluationJob {
     job_of(Tier::Probes, case(calls), policies, samples)
 }
 
-fn job_of(tier: Tier, case: Case, policies: &[&str], samples: usize) -> EvaluationJob {
+pub(crate) fn job_of(tier: Tier, case: Case, policies: &[&str], samples: usize) -> EvaluationJob {
     let lanes = policies.iter().map(|name| {
         let policy = presets::by_name(name).expect("a preset");
         let mut knobs = policy.defaults();
@@ -46,12 +56,7 @@ fn job_of(tier: Tier, case: Case, policies: &[&str], samples: usize) -> Evaluati
                 .set(&mut knobs, "output_reserve", 0.0)
                 .expect("in range");
         }
-        EvaluatedLane {
-            name: (*name).to_owned(),
-            policy,
-            knobs,
-            has_pins: false,
-        }
+        EvaluatedLane::new(*name, policy, knobs)
     });
     let mut job = EvaluationJob::new(
         tier,
@@ -72,6 +77,10 @@ fn model(server: &Server) -> Model {
     let endpoint = Endpoint::new(api, &server.url(), "reader").expect("an address");
     let mut client = ModelClient::new(endpoint, None);
     client.retries.max_retries = 0;
+    model_of(client)
+}
+
+pub(crate) fn model_of(client: ModelClient) -> Model {
     Model {
         client,
         window: None,
@@ -83,7 +92,7 @@ fn model(server: &Server) -> Model {
     }
 }
 
-fn evaluate(
+pub(crate) fn evaluate(
     job: &EvaluationJob,
     model: Option<&Model>,
     log: &mut EvaluationLog,
@@ -94,18 +103,19 @@ fn evaluate(
         budget,
         concurrency: 3,
         on_progress: None,
+        on_probes: None,
     };
     run(job, &Plan::new(job), log, options)
 }
 
 /// Returns the report of a replay of a log without a model.
-fn replayed(job: &EvaluationJob, path: &Path) -> String {
+pub(crate) fn replayed(job: &EvaluationJob, path: &Path) -> String {
     let mut log = EvaluationLog::open(path).expect("a log");
     let evaluation = evaluate(job, None, &mut log, None).expect("answers");
     text(&evaluation)
 }
 
-fn text(evaluation: &Evaluation) -> String {
+pub(crate) fn text(evaluation: &Evaluation) -> String {
     serde_json::to_string(&evaluation.report).expect("JSON")
 }
 
@@ -332,29 +342,59 @@ fn the_judges_quotes_are_checked_and_false_ones_count_as_missing() {
 
 #[test]
 fn next_actions_are_compared_with_the_disagreement_of_the_full_context() {
-    let server = Server::new(|request, client| {
-        let messages = request.json()["messages"].to_string();
-        let is_compacted = messages.contains("Nothing is known.");
-        let command = match (messages.contains("you would make next"), is_compacted) {
-            (false, _) => return client.send(&reply("Nothing is known.")),
-            (true, false) => "make test",
-            (true, true) => "make clean",
-        };
-        let action = json!({"tool": "bash", "target": command});
-        client.send(&reply(&action.to_string()));
-    });
-    let model = model(&server);
-    let job = job_of(Tier::NextAction, case(30), &["summarize", "none"], 1);
-    let mut log = EvaluationLog::new(&model, None);
-    let evaluation = evaluate(&job, Some(&model), &mut log, None).expect("answers");
-    let actions = evaluation.report.next_action.expect("tier 3");
-    assert!(
-        actions.points > 2 && actions.unusable_answers == 0,
-        "{actions:?}"
-    );
-    assert_eq!(actions.full_agreement.value, Some(1.0));
-    let excess: Vec<_> = actions.lanes.iter().map(|lane| lane.excess.value).collect();
-    assert_eq!(excess, [Some(-1.0), Some(0.0)]);
+    // With definitions, the model calls a tool in two pieces; without, it names one.
+    for has_definitions in [true, false] {
+        let here = tempfile::tempdir().expect("a temporary folder");
+        let path = here.path().join("log.jsonl");
+        let server = Server::new(move |request, client| {
+            let body = request.json();
+            let messages = body["messages"].to_string();
+            let is_question = match has_definitions {
+                true => body["tools"][0]["function"]["name"] == "bash",
+                false => messages.contains("you would make next"),
+            };
+            let command = match (is_question, messages.contains("Nothing is known.")) {
+                (false, _) => return client.send(&reply("Nothing is known.")),
+                (true, false) => "make test",
+                (true, true) => "make clean",
+            };
+            if !has_definitions {
+                let action = json!({"tool": "bash", "target": command});
+                return client.send(&reply(&action.to_string()));
+            }
+            let arguments = json!({"command": command}).to_string();
+            let (first, second) = arguments.split_at(7);
+            let call = |call: serde_json::Value| {
+                json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]}).to_string()
+            };
+            let first =
+                json!({"index": 0, "id": "c", "function": {"name": "bash", "arguments": first}});
+            let second = json!({"index": 0, "function": {"arguments": second}});
+            let end =
+                json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]});
+            client.send(&stream(&[&call(first), &call(second), &end.to_string()]));
+        });
+        let model = model(&server);
+        let case = case_of(has_definitions, 30);
+        let job = job_of(Tier::NextAction, case, &["summarize", "none"], 1);
+        let mut log = EvaluationLog::new(&model, Some(path.clone()));
+        let evaluation = evaluate(&job, Some(&model), &mut log, None).expect("answers");
+        let actions = evaluation.report.next_action.as_ref().expect("tier 3");
+        assert!(
+            actions.points > 2 && actions.unusable_answers == 0,
+            "{actions:?}"
+        );
+        let sessions = (
+            actions.sessions_with_definitions,
+            actions.sessions_asked_in_text,
+        );
+        assert_eq!(sessions.0 + sessions.1, 1);
+        assert_eq!(sessions.0 == 1, has_definitions);
+        assert_eq!(actions.full_agreement.value, Some(1.0));
+        let excess: Vec<_> = actions.lanes.iter().map(|lane| lane.excess.value).collect();
+        assert_eq!(excess, [Some(-1.0), Some(0.0)]);
+        assert_eq!(replayed(&job, &path), text(&evaluation));
+    }
 }
 
 #[test]

@@ -1,34 +1,16 @@
 //! Faults between a request and its answer: their errors, and how soon they are reported.
 
 use super::*;
-
-fn event(text: &str) -> String {
-    format!(
-        "data: {}\n\n",
-        json!({"choices": [{"delta": {"content": text}}]})
-    )
-}
-
-fn error_json(words: &str) -> String {
-    json!({"error": {"message": words}}).to_string()
-}
+use crate::fault_answers::{
+    BROKEN_HEADS, BUSY, LONG_WAITS, OVERLOADED_EVENT, REDIRECTS, endless_bodies, error_json, event,
+    incomplete, large_heads, not_answers, rejected_keys, stalls, too_long,
+};
 
 #[test]
 fn a_rejected_key_is_reported_and_not_quoted() {
-    for (status, body) in [
-        ("401 Unauthorized", error_json("Incorrect API key provided")),
-        (
-            "403 Forbidden",
-            error_json(&format!("the key {KEY} may not")),
-        ),
-        (
-            "403 Forbidden",
-            format!("<html><title>Forbidden: Bearer {KEY}</title>"),
-        ),
-        ("401 Unauthorized", String::new()),
-    ] {
+    for rejected in rejected_keys(KEY) {
         let n = assert_answer_fails(
-            answer(status, "", &body),
+            rejected,
             AskErrorKind::Refused,
             &["does not accept the key", "check that it is set"],
         );
@@ -67,20 +49,9 @@ fn an_unknown_model_and_a_bad_request_are_reported_at_once() {
 
 #[test]
 fn a_prompt_that_overflows_the_window_is_distinguished() {
-    let cases = [
-        (
-            "400 Bad Request",
-            json!({"error": {"message": "maximum", "code": "context_length_exceeded"}}).to_string(),
-        ),
-        (
-            "400 Bad Request",
-            error_json("prompt is too long: 9 tokens > 8 maximum"),
-        ),
-        ("413 Payload Too Large", "<html>nginx".to_owned()),
-    ];
-    for (status, body) in cases {
+    for rejected in too_long() {
         let n = assert_answer_fails(
-            answer(status, "", &body),
+            rejected,
             AskErrorKind::ContextTooLong,
             &["overflows", "send less"],
         );
@@ -115,10 +86,7 @@ fn a_wait_requested_by_the_server_is_kept_in_seconds_and_to_a_date() {
 #[test]
 fn a_wait_beyond_the_limit_is_reported_instead() {
     let begun = Instant::now();
-    for headers in [
-        "retry-after: 3600\r\n",
-        "retry-after: Sun, 06 Nov 2094 08:49:37 GMT\r\n",
-    ] {
+    for headers in LONG_WAITS {
         let busy = answer("429 Too Many Requests", headers, "");
         let n = assert_answer_fails(
             busy,
@@ -161,12 +129,7 @@ fn a_failing_server_gets_a_retry_and_then_answers() {
 
 #[test]
 fn retries_end_if_the_server_stays_busy() {
-    for (status, words) in [
-        ("529 ", "is overloaded"),
-        ("503 Service Unavailable", "is overloaded"),
-        ("500 Internal Server Error", "failed"),
-        ("429 Too Many Requests", "accepts no more requests"),
-    ] {
+    for (status, words) in BUSY {
         let n = assert_answer_fails(
             answer(status, "", ""),
             AskErrorKind::Unavailable,
@@ -178,23 +141,7 @@ fn retries_end_if_the_server_stays_busy() {
 
 #[test]
 fn a_server_that_never_starts_or_stalls_times_out() {
-    let starts = [
-        (String::new(), "no answer began"),
-        (
-            "HTTP/1.1 200 OK\r\ncontent-ty".to_owned(),
-            "no answer began",
-        ),
-        (STREAM_HEAD.to_owned(), "no more of the answer"),
-        (
-            format!("{STREAM_HEAD}{}data: {{\"cho", event("half")),
-            "no more of the answer",
-        ),
-        (
-            "HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{\"choices\"".to_owned(),
-            "no more of the answer",
-        ),
-    ];
-    for (start, words) in starts {
+    for (start, words) in stalls() {
         let server = Server::new(move |_, client| {
             client.send(start.as_bytes());
             client.stall();
@@ -271,19 +218,7 @@ fn an_incomplete_answer_is_an_error_without_retry() {
     for (api, stream) in STREAMS {
         let half = stream.find("Grüße").unwrap() + "Grüße, 世界 🦀\"}}]}\n\n".len();
         let half = &stream.as_bytes()[..half];
-        let head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
-        let size = format!("{:x}\r\n", half.len() + 50);
-        let framings = [
-            [STREAM_HEAD.as_bytes(), half].concat(),
-            [head, size.as_bytes(), half].concat(),
-            chunked(&[half]),
-            [
-                b"HTTP/1.1 200 OK\r\ncontent-length: 99999\r\n\r\n".as_slice(),
-                half,
-            ]
-            .concat(),
-        ];
-        for bytes in framings {
+        for bytes in incomplete(half) {
             let server = Server::with_answer(bytes);
             assert_fails(
                 &client(api, &server.url()),
@@ -297,7 +232,7 @@ fn an_incomplete_answer_is_an_error_without_retry() {
 
 #[test]
 fn a_connection_that_breaks_before_the_answer_is_retried() {
-    for start in ["", "HTTP/1.1 200 OK\r\ncont"] {
+    for start in BROKEN_HEADS {
         let server = Server::new(move |seen, client| match seen.n {
             0 => client.send(start.as_bytes()),
             _ => client.send(&answer("200 OK", "", CHAT)),
@@ -347,34 +282,7 @@ fn a_refused_connection_is_reported_at_once() {
 
 #[test]
 fn a_response_that_is_not_an_answer_is_described() {
-    let ok = |body: &str| answer("200 OK", "", body);
-    let cases = [
-        (
-            ok("data: {\"choices\": [oops\n\n"),
-            "an event contains “{\"choices\": [oops”",
-        ),
-        (ok("{\"choices\": nonsense}"), "it starts with"),
-        (
-            ok("{\"status\": \"fine\"}"),
-            "it starts with “{\"status\": \"fine\"}”",
-        ),
-        (ok("Hello, I am no API.\n"), "Hello, I am no API."),
-        (
-            ok("<html><title>Sign in</title>"),
-            "the server sent a web page instead of an answer: Sign in",
-        ),
-        (ok(""), "the answer is empty"),
-        (
-            b"HTTP/1.1 204 No Content\r\n\r\n".to_vec(),
-            "the answer is empty",
-        ),
-        (
-            answer("200 OK", "content-encoding: gzip\r\n", "\x1f"),
-            "compressed",
-        ),
-        (b"SSH-2.0-OpenSSH_9.2\r\n".to_vec(), "not valid HTTP"),
-    ];
-    for (bytes, words) in cases {
+    for (bytes, words) in not_answers() {
         let n = assert_answer_fails(bytes, AskErrorKind::BadAnswer, &[words]);
         assert_eq!(n, 1, "{words}");
     }
@@ -382,17 +290,10 @@ fn a_response_that_is_not_an_answer_is_described() {
 
 #[test]
 fn an_endless_answer_is_stopped_and_its_connection_closed() {
-    let bodies = [
-        event(&"word ".repeat(50)),
-        ": ping\n".repeat(2_000),
-        "x".repeat(8_192),
-        format!("data: {}", "x".repeat(8_192)),
-        "{\"a\":\"".to_owned(),
-    ];
-    for body in bodies {
+    for body in endless_bodies() {
         let server = Server::new(move |_, client| {
             client.send(STREAM_HEAD.as_bytes());
-            client.send_forever(body.repeat(1 + 4_096 / body.len()).as_bytes());
+            client.send_forever(&body);
         });
         let begun = Instant::now();
         assert_fails(
@@ -408,12 +309,7 @@ fn an_endless_answer_is_stopped_and_its_connection_closed() {
 #[test]
 fn a_redirect_is_rejected_and_the_key_is_not_sent() {
     let other = Server::with_answer(answer("200 OK", "", CHAT));
-    for status in [
-        "301 Moved Permanently",
-        "302 Found",
-        "307 Temporary Redirect",
-        "308 Permanent Redirect",
-    ] {
+    for status in REDIRECTS {
         let to = format!(
             "location: {}/v1/chat/completions?key={KEY}\r\n",
             other.url()
@@ -427,15 +323,8 @@ fn a_redirect_is_rejected_and_the_key_is_not_sent() {
 
 #[test]
 fn an_endless_head_is_rejected() {
-    let large = |n: usize| {
-        format!(
-            "HTTP/1.1 200 OK\r\nx-large: {}\r\ncontent-length: 0\r\n\r\n",
-            "x".repeat(n)
-        )
-    };
-    let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "x-many: 1\r\n".repeat(500));
-    for head in [large(70_000), large(2 << 20), many] {
-        assert_answer_fails(head.into_bytes(), AskErrorKind::BadAnswer, &["too large"]);
+    for head in large_heads() {
+        assert_answer_fails(head, AskErrorKind::BadAnswer, &["too large"]);
     }
     let server = Server::new(|_, client| {
         client.send(b"HTTP/1.1 200 OK\r\n");
@@ -450,12 +339,11 @@ fn an_endless_head_is_rejected() {
 
 #[test]
 fn an_error_within_an_answer_is_a_refusal_with_a_retry_only_before_any_text() {
-    let overloaded = "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n";
-    let before = answer("200 OK", "", overloaded);
+    let before = answer("200 OK", "", OVERLOADED_EVENT);
     let server = Server::with_answers(vec![before, answer("200 OK", "", ANTHROPIC)]);
     assert_eq!(ask_at("anthropic", &server).map(gist), Ok(greeting()));
     let text = "data: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"half\"}}\n\n";
-    let server = Server::with_answer(answer("200 OK", "", &format!("{text}{overloaded}")));
+    let server = Server::with_answer(answer("200 OK", "", &format!("{text}{OVERLOADED_EVENT}")));
     assert_fails(
         &client("anthropic", &server.url()),
         AskErrorKind::Unavailable,

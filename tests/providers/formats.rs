@@ -2,8 +2,8 @@
 
 use plimsoll::chat::{ChatMessage, message_from_json};
 use plimsoll::providers::{
-    Answer, Api, Endpoint, LimitField, Prompt, ReadError, Reading, Refusal, RefusalKind, Stop,
-    api_by_name, context_length, window_queries,
+    Answer, AnswerCall, Api, Endpoint, LimitField, Prompt, ReadError, Reading, Refusal,
+    RefusalKind, Stop, api_by_name, context_length, window_queries,
 };
 use plimsoll::session::Usage;
 use plimsoll::units::Tokens;
@@ -102,6 +102,7 @@ fn greeting(name: &str) -> Answer {
         }),
         model: Some("m-1".to_owned()),
         refusal: None,
+        calls: Vec::new(),
     }
 }
 
@@ -181,6 +182,49 @@ fn an_answer_that_is_not_streamed_is_read() {
             matches!(strange, Err(ReadError::Malformed(_))),
             "{strange:?}"
         );
+    }
+}
+
+#[test]
+fn the_arguments_of_calls_are_joined_from_their_pieces() {
+    let chat = [
+        r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"edit","arguments":"{\"pa"}}]}}]}"#,
+        r#"{"choices":[{"delta":{"tool_calls":[{"index":1,"id":"b","function":{"name":"ls","arguments":""}}]}}]}"#,
+        r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"th\":\"é\"}"}}]},"finish_reason":"tool_calls"}]}"#,
+    ];
+    let responses = [
+        r#"{"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","name":"edit","arguments":""}}"#,
+        r#"{"type":"response.function_call_arguments.delta","output_index":1,"delta":"{\"path\":"}"#,
+        r#"{"type":"response.function_call_arguments.delta","output_index":1,"delta":"\"é\"}"}"#,
+        r#"{"type":"response.completed","response":{"status":"completed","output":[{"type":"reasoning"},{"type":"function_call","name":"edit","arguments":"{\"path\":\"é\"}"},{"type":"function_call","name":"ls","arguments":""}]}}"#,
+    ];
+    let anthropic = [
+        r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"a","name":"edit","input":{}}}"#,
+        r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"path\":"}}"#,
+        r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"\"é\"}"}}"#,
+        r#"{"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":"b","name":"ls","input":{}}}"#,
+        r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"}}"#,
+        r#"{"type":"message_stop"}"#,
+    ];
+    let whole = [
+        r#"{"choices":[{"message":{"tool_calls":[{"function":{"name":"edit","arguments":"{\"path\":\"é\"}"}},{"function":{"name":"ls"}}]},"finish_reason":"tool_calls"}]}"#,
+    ];
+    let events =
+        |events: &[&str]| -> String { events.iter().map(|e| format!("data: {e}\n\n")).collect() };
+    let call = |tool: &str, arguments: &str| AnswerCall {
+        tool: tool.to_owned(),
+        arguments: arguments.to_owned(),
+    };
+    for (name, stream) in [
+        ("openai", events(&chat)),
+        ("openai-responses", events(&responses)),
+        ("anthropic", events(&anthropic)),
+        ("openai", whole[0].to_owned()),
+    ] {
+        let answer = read(name, &[stream.as_bytes()]).unwrap();
+        let calls = [call("edit", "{\"path\":\"é\"}"), call("ls", "")];
+        assert_eq!(answer.calls, calls, "{stream}");
+        assert_eq!(answer.stop, Stop::ToolCall, "{stream}");
     }
 }
 

@@ -4,6 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod evaluate;
+mod evaluate_faults;
+mod fault_answers;
 mod formats;
 #[path = "../common/reader.rs"]
 mod reader;
@@ -136,3 +138,4 @@ mod answers;
 mod faults;
 mod real;
 mod requests;
+mod tls;

@@ -306,6 +306,3 @@ fn the_window_is_found_at_the_servers_url() {
         "{error}"
     );
 }
-
-#[path = "tls.rs"]
-mod tls;

@@ -3,14 +3,15 @@
 //! The certificates in this folder are only valid for `localhost`; the key of the authority does not exist any more.
 
 use super::*;
-use crate::server::read_request;
+use crate::server::{Received, read_request};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use std::io::Write as _;
 use std::net::TcpListener;
 use std::path::PathBuf;
 
-fn file(name: &str) -> PathBuf {
+pub(crate) fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("tests/providers/certificates")
         .join(name)
@@ -28,6 +29,11 @@ fn encrypted_server() -> u16 {
 
 /// Starts a server with one of the certificates. Returns the port.
 fn server_with(name: &str) -> u16 {
+    answering(name, |_| answer("200 OK", "", CHAT))
+}
+
+/// Starts a server with one of the certificates that answers one request of each connection. Returns the port.
+pub(crate) fn answering(name: &str, answer: impl Fn(&Received) -> Vec<u8> + Send + 'static) -> u16 {
     let certificate = CertificateDer::from_pem_file(file(&format!("{name}.pem"))).unwrap();
     let key = PrivateKeyDer::from_pem_file(file(&format!("{name}.key"))).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -39,13 +45,15 @@ fn server_with(name: &str) -> u16 {
         .unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
+    let config = Arc::new(config);
     let serve = move || {
-        let (stream, _) = listener.accept().unwrap();
-        let connection = ServerConnection::new(Arc::new(config)).unwrap();
-        let mut stream = StreamOwned::new(connection, stream);
-        if read_request(&mut stream).is_some() {
-            let _ = stream.write_all(&answer("200 OK", "", CHAT));
-            let _ = stream.flush();
+        for stream in listener.incoming().flatten() {
+            let connection = ServerConnection::new(Arc::clone(&config)).unwrap();
+            let mut stream = StreamOwned::new(connection, stream);
+            if let Some(request) = read_request(&mut stream) {
+                let _ = stream.write_all(&answer(&request));
+                let _ = stream.flush();
+            }
         }
     };
     let thread = std::thread::Builder::new().name("server".to_owned());

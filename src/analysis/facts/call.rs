@@ -61,6 +61,19 @@ pub(super) fn path(arguments: &Value) -> Option<&str> {
     first(arguments, &PATH).and_then(Value::as_str)
 }
 
+/// Returns the command or the path of a call, or its first text.
+pub(in crate::analysis) fn target(arguments: &Value) -> Option<String> {
+    let path = || path(arguments).map(str::to_owned);
+    let text = || {
+        let fields = arguments.as_object()?.values();
+        fields
+            .into_iter()
+            .find_map(Value::as_str)
+            .map(str::to_owned)
+    };
+    command(arguments).or_else(path).or_else(text)
+}
+
 /// Returns the items of a plan that a call writes.
 pub(super) fn plan(arguments: &Value) -> Vec<PlanItem> {
     let items = first(arguments, &PLAN);

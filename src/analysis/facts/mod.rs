@@ -11,6 +11,7 @@ mod places;
 mod survival;
 mod text;
 
+pub(super) use call::target as call_target;
 pub use history::{FactHistory, FactState};
 pub use survival::{KindSurvival, LaneSurvival, LostFact, total};
 

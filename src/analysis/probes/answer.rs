@@ -141,6 +141,19 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty())
 }
 
+/// Returns whether an answer is right, or what it is instead, in one or two words.
+pub fn result_words(choice: Option<Choice>, truth: Choice) -> &'static str {
+    match choice {
+        None => "no answer",
+        Some(choice) if choice == truth => "right",
+        Some(Choice::A | Choice::B) => "wrong",
+        Some(Choice::Neither) => "neither",
+        Some(Choice::Both) => "both",
+        Some(Choice::Refused) => "refused",
+        Some(Choice::Empty) => "empty",
+    }
+}
+
 /// Answers by what they choose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct AnswerCounts {
@@ -161,6 +174,25 @@ pub struct AnswerCounts {
 }
 
 impl AnswerCounts {
+    /// Returns the number of all answers.
+    pub fn answered(&self) -> usize {
+        let all = self.by_result().map(|(count, _)| count);
+        all.iter().sum::<usize>() - self.unanswered
+    }
+
+    /// Returns the numbers of answers by result, each with its name.
+    pub fn by_result(&self) -> [(usize, &'static str); 7] {
+        [
+            (self.right, "right"),
+            (self.wrong, "wrong"),
+            (self.neither, "neither"),
+            (self.both, "both"),
+            (self.refused, "refused"),
+            (self.empty, "empty"),
+            (self.unanswered, "unanswered"),
+        ]
+    }
+
     /// Counts an answer; `truth` is the right choice.
     pub(super) fn add(&mut self, choice: Option<Choice>, truth: Choice) {
         let count = match choice {

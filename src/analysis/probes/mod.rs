@@ -13,13 +13,13 @@ mod scores;
 mod select;
 mod templates;
 
-pub use answer::{AnswerCounts, Choice};
+pub use answer::{AnswerCounts, Choice, result_words};
 pub use known_facts::KnownFacts;
 pub use outcome::{
     AnsweredProbe, LaneDifference, LaneScore, ProbeOutcome, Selection, TemplateScore,
 };
 pub use probe::{Order, Probe};
-pub use scores::{AnswerPair, LeftOut, ProbeAnswers, SCORING, SELECTING};
+pub use scores::{AnswerPair, LeftOut, ProbeAnswers, SCORING, SELECTING, count as count_answers};
 pub use select::{Written, write};
 pub use templates::{TEMPLATES, Template};
 

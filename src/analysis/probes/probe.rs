@@ -1,5 +1,6 @@
 //! A question with two options, one of which is true.
 
+use super::answer::Choice;
 use std::ops::Range;
 
 /// Maximum length of an option in characters.
@@ -38,6 +39,14 @@ pub enum Order {
 impl Order {
     /// Both orders.
     pub const BOTH: [Self; 2] = [Self::TruthFirst, Self::TruthSecond];
+
+    /// Returns the right choice.
+    pub fn truth(self) -> Choice {
+        match self {
+            Self::TruthFirst => Choice::A,
+            Self::TruthSecond => Choice::B,
+        }
+    }
 }
 
 impl Probe {

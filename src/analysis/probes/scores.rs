@@ -38,7 +38,7 @@ pub enum LeftOut {
 pub(super) fn score(pair: AnswerPair) -> Option<f64> {
     let points = |order: Order| {
         Some(match pair[order as usize]? {
-            choice if choice == right(order) => 1.0,
+            choice if choice == order.truth() => 1.0,
             Choice::A | Choice::B => 0.0,
             _ => 0.5,
         })
@@ -47,28 +47,31 @@ pub(super) fn score(pair: AnswerPair) -> Option<f64> {
     Some(f64::midpoint(first?, second?))
 }
 
-/// Returns the right choice in an order.
-fn right(order: Order) -> Choice {
-    match order {
-        Order::TruthFirst => Choice::A,
-        Order::TruthSecond => Choice::B,
-    }
-}
-
 /// Counts the answers of pairs.
-pub(super) fn count<'a>(pairs: impl Iterator<Item = &'a AnswerPair>) -> AnswerCounts {
+pub fn count<'a>(pairs: impl Iterator<Item = &'a AnswerPair>) -> AnswerCounts {
     let mut counts = AnswerCounts::default();
     for pair in pairs {
         for order in Order::BOTH {
-            counts.add(pair[order as usize], right(order));
+            counts.add(pair[order as usize], order.truth());
         }
     }
     counts
 }
 
+impl LeftOut {
+    /// Returns the reason in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Unanswered => "a baseline has no answer",
+            Self::AnsweredWithoutContext => "answered without any context",
+            Self::MissedWithFullContext => "missed with the full context",
+        }
+    }
+}
+
 impl ProbeAnswers {
     /// Decides by one set of baseline answers whether the probe is left out.
-    pub(super) fn left_out(&self) -> Option<LeftOut> {
+    pub fn left_out(&self) -> Option<LeftOut> {
         match (score(self.none[SELECTING]), score(self.full[SELECTING])) {
             (None, _) | (_, None) => Some(LeftOut::Unanswered),
             (Some(1.0), _) => Some(LeftOut::AnsweredWithoutContext),

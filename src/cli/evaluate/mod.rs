@@ -2,6 +2,7 @@
 
 mod json_output;
 mod model;
+mod model_page;
 mod model_text;
 mod score;
 mod text;
@@ -10,7 +11,7 @@ mod validity;
 use super::args::GlobalOptions;
 use super::billing::BillingArgs;
 use super::lanes::{self, LaneArgs};
-use super::output::{json, print, print_wrapped};
+use super::output::{clean, json, print, print_wrapped};
 use super::played::{compactions, play};
 use super::report::{ReportFormat, written};
 use super::status::Status;
@@ -19,11 +20,12 @@ use crate::analysis::cost::{Billing, Bills, price_lane, price_recorded};
 use crate::analysis::facts::{Facts, LaneSurvival};
 use crate::engine::Case;
 use crate::exec::write_file;
-use crate::report::{Played, html_text_page, markdown_text_page};
+use crate::report::{Block, Played, html_page, markdown_page};
 use crate::session::Session;
 use crate::units::Usd;
+use anyhow::bail;
 pub(super) use json_output::Evaluation;
-pub(super) use model::with_pins;
+pub(super) use model::evaluated;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -44,15 +46,10 @@ pub(super) struct Args {
     #[arg(short, long, value_name = "OUT", conflicts_with_all = ["score", "validity"])]
     output: Option<PathBuf>,
     /// Score this compacted conversation or text, whatever wrote it
-    #[arg(
-        long,
-        value_name = "COMPACTED",
-        requires = "source",
-        conflicts_with = "targets"
-    )]
+    #[arg(long, value_name = "COMPACTED")]
     score: Option<PathBuf>,
     /// The session that it was made from
-    #[arg(long, value_name = "SESSION", requires = "score")]
+    #[arg(long, value_name = "SESSION")]
     source: Option<PathBuf>,
     /// Write a page: were lost facts fetched again more often than held ones, after recorded compactions
     #[arg(long, value_name = "OUT.md", conflicts_with = "score")]
@@ -112,11 +109,11 @@ struct Evaluations {
 
 impl Args {
     pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
-        if let (Some(compacted), Some(source)) = (&self.score, &self.source) {
-            return score::run(compacted, source, self.all, shared);
-        }
         // Options are checked before a large file is read.
         let tier = self.model.tier()?;
+        if let Some((compacted, source)) = self.scored(tier.is_some())? {
+            return score::run(compacted, source, self.all, shared);
+        }
         let page = self.output.as_deref().map(Page::new).transpose()?;
         let (lanes, none) = (self.lanes.lanes(shared)?, lanes::none(shared)?);
         let targets = Targets::new("evaluate", &self.targets, shared)?;
@@ -136,13 +133,38 @@ impl Args {
             Ok(())
         })?;
         let evaluations = Evaluations { sessions, skipped };
-        let text = || evaluations.text(self.all);
-        output(page, text, &evaluations.json_output(), shared)?;
+        let shown = Shown {
+            text: &|| evaluations.text(self.all),
+            blocks: &|| evaluations.blocks(self.all),
+        };
+        output(page, shown, &evaluations.json_output(), shared)?;
         Ok(Status::Done)
+    }
+
+    /// Returns the conversation or text to score and its source, if one is scored.
+    fn scored(&self, has_model: bool) -> anyhow::Result<Option<(&Path, &Path)>> {
+        let (compacted, source) = match (self.score.as_deref(), self.source.as_deref()) {
+            (None, None) => return Ok(None),
+            (None, Some(_)) => bail!("--source requires --score COMPACTED"),
+            (Some(compacted), Some(source)) if self.targets.is_empty() => (compacted, source),
+            (Some(compacted), source) => {
+                let source = source.or(self.targets.first().map(PathBuf::as_path));
+                let source = source.map_or("SESSION".into(), |source| source.to_string_lossy());
+                bail!(
+                    "--score compares one file with the session that it was made from: plimsoll evaluate --score {} --source {}",
+                    clean(&compacted.to_string_lossy()),
+                    clean(&source)
+                )
+            }
+        };
+        if has_model {
+            bail!("--score finds facts by rules: leave out --tier, --plant and the model");
+        }
+        Ok(Some((compacted, source)))
     }
 }
 
-/// A new file with the result as text.
+/// A new file with the result.
 struct Page<'a> {
     output: &'a Path,
     format: ReportFormat,
@@ -155,29 +177,36 @@ impl<'a> Page<'a> {
     }
 
     /// Writes the file and returns a sentence about it.
-    fn write(&self, text: &str) -> anyhow::Result<String> {
+    fn write(&self, blocks: &[Block]) -> anyhow::Result<String> {
         const TITLE: &str = "What compactions lost";
         let page = match self.format {
-            ReportFormat::Html => html_text_page(TITLE, text),
-            ReportFormat::Markdown => markdown_text_page(TITLE, text),
+            ReportFormat::Html => html_page(TITLE, blocks),
+            ReportFormat::Markdown => markdown_page(TITLE, blocks),
         };
         write_file(self.output, page.as_bytes()).map_err(anyhow::Error::msg)?;
         Ok(written(self.output, &page))
     }
 }
 
+/// The result for a terminal and for a page.
+struct Shown<'a> {
+    text: &'a dyn Fn() -> String,
+    blocks: &'a dyn Fn() -> Vec<Block>,
+}
+
 /// Writes the page, if one is wanted, and prints the result as JSON or, without a page, as text.
 fn output(
     page: Option<Page<'_>>,
-    text: impl Fn() -> String,
+    shown: Shown<'_>,
     value: &impl Serialize,
     shared: &GlobalOptions,
 ) -> anyhow::Result<()> {
-    let written = page.map(|page| page.write(&text())).transpose()?;
+    let blocks = shown.blocks;
+    let written = page.map(|page| page.write(&blocks())).transpose()?;
     match written {
         _ if shared.json => json(value),
         Some(written) => print(&written),
-        None => print_wrapped(&text()),
+        None => print_wrapped(&(shown.text)()),
     }
 }
 

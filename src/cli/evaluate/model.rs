@@ -1,17 +1,17 @@
 //! `plimsoll evaluate --tier 1` and above: measures with a model what compactions lost.
 
-use super::{Page, model_text, output};
+use super::{Page, Shown, model_page, model_text, output};
 use crate::cli::args::GlobalOptions;
 use crate::cli::lanes::Lane;
 use crate::cli::model::{ApiArgs, api};
 use crate::cli::output::{clean, counted, note, progress, tokens};
 use crate::cli::status::Status;
 use crate::cli::targets::Targets;
+use crate::exec::Model;
 use crate::exec::evaluate::{
     Budget, EvaluatedLane, EvaluatedSession, EvaluationJob, EvaluationLog, Plan, PlanCost,
     Planting, RunOptions, Stopped, Tier, run,
 };
-use crate::exec::{Model, evaluate};
 use crate::figure::usd;
 use crate::presets::prices::Prices;
 use crate::providers::Api;
@@ -25,7 +25,7 @@ use std::path::PathBuf;
 #[command(next_help_heading = "Model")]
 pub(in crate::cli) struct ModelTierArgs {
     /// 0: facts; 1: questions; 2: judge; 3: next action
-    #[arg(long, value_name = "TIER", value_parser = clap::value_parser!(u8).range(0..=3), default_value_t = 0)]
+    #[arg(long, value_name = "TIER", value_parser = tier, default_value = "0")]
     tier: u8,
     /// API that writes summaries and answers; see `plimsoll help models`
     #[arg(long, value_name = "NAME", value_parser = api)]
@@ -33,23 +33,39 @@ pub(in crate::cli) struct ModelTierArgs {
     #[command(flatten)]
     api: ApiArgs,
     /// Plays of each policy, with new summaries
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100), default_value_t = 5)]
+    #[arg(long, value_name = "N", value_parser = up_to::<100>, default_value = "5")]
     samples: u16,
     /// Stop before new requests cost more
     #[arg(long, value_name = "USD", value_parser = dollars, allow_negative_numbers = true)]
     budget: Option<f64>,
     /// Requests at a time
-    #[arg(long, hide = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64), default_value_t = 4)]
+    #[arg(long, hide = true, value_name = "N", value_parser = up_to::<64>, default_value = "4")]
     concurrency: u16,
     /// Continue a logged run, or repeat it without a model
     #[arg(long, value_name = "LOG")]
     resume: Option<PathBuf>,
     /// Plant facts and follow them through compactions
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000), conflicts_with = "tier")]
+    #[arg(long, value_name = "N", value_parser = up_to::<1000>, conflicts_with = "tier")]
     plant: Option<u16>,
     /// Compactions to follow planted facts through
-    #[arg(long, value_name = "R", value_parser = clap::value_parser!(u16).range(1..=100), default_value_t = 5)]
+    #[arg(long, value_name = "R", value_parser = up_to::<100>, default_value = "5")]
     rounds: u16,
+}
+
+/// Parses a tier.
+fn tier(text: &str) -> anyhow::Result<u8> {
+    match text.parse() {
+        Ok(tier @ 0..=3) => Ok(tier),
+        _ => bail!("give 0, 1, 2 or 3"),
+    }
+}
+
+/// Parses a whole number from 1 to `MOST`.
+fn up_to<const MOST: u16>(text: &str) -> anyhow::Result<u16> {
+    match text.parse() {
+        Ok(n) if (1..=MOST).contains(&n) => Ok(n),
+        _ => bail!("give a whole number from 1 to {MOST}"),
+    }
 }
 
 /// Parses a sum of money.
@@ -110,17 +126,7 @@ impl ModelTierArgs {
             .first()
             .map_or("evaluation", |s| &*s.case.session.source.name);
         let (model, mut log) = self.model(name, shared)?;
-        // Planted facts are followed without manual edits.
-        let has_pins = !matches!(tier, Tier::Planted(_))
-            && sessions
-                .iter()
-                .any(|s| !s.case.manual_edits.pinned.is_empty());
-        let job = EvaluationJob::new(
-            tier,
-            sessions,
-            with_pins(lanes, has_pins),
-            self.samples.into(),
-        );
+        let job = EvaluationJob::new(tier, sessions, evaluated(lanes), self.samples.into());
         let plan = Plan::new(&job);
         if plan.n_questions(&job) == 0 && !matches!(tier, Tier::Planted(_)) {
             bail!(
@@ -137,6 +143,7 @@ impl ModelTierArgs {
             budget: budget.as_ref(),
             concurrency: self.concurrency.into(),
             on_progress: Some(&on_progress),
+            on_probes: None,
         };
         let result = run(&job, &plan, &mut log, options);
         progress("");
@@ -151,8 +158,11 @@ impl ModelTierArgs {
         if let Some(stopped) = &evaluation.stopped {
             note(&stop_text(stopped));
         }
-        let text = || model_text::text(&evaluation.report);
-        output(page, text, &evaluation.report, shared)?;
+        let shown = Shown {
+            text: &|| model_text::text(&evaluation.report),
+            blocks: &|| model_page::blocks(&evaluation.report),
+        };
+        output(page, shown, &evaluation.report, shared)?;
         let has_failed = matches!(evaluation.stopped, Some(Stopped::Failed(_)));
         Ok(if has_failed {
             Status::CheckFailed
@@ -207,15 +217,12 @@ impl ModelTierArgs {
     }
 }
 
-/// Returns the lanes as they are evaluated, and with the user's pins as well, if there are any.
-pub(in crate::cli) fn with_pins(lanes: &[Lane], has_pins: bool) -> Vec<EvaluatedLane> {
-    let lanes = lanes.iter().map(|lane| EvaluatedLane {
-        name: lane.name.clone(),
-        policy: lane.policy.clone(),
-        knobs: lane.knobs.clone(),
-        has_pins: false,
-    });
-    evaluate::with_pins(lanes.collect(), has_pins)
+/// Returns the lanes as they are evaluated.
+pub(in crate::cli) fn evaluated(lanes: &[Lane]) -> Vec<EvaluatedLane> {
+    let lanes = lanes.iter();
+    lanes
+        .map(|lane| EvaluatedLane::new(&*lane.name, lane.policy.clone(), lane.knobs.clone()))
+        .collect()
 }
 
 /// Returns what is sent to which server, its price, and what the run can detect.

@@ -6,7 +6,7 @@ use crate::analysis::next_action::ActionOutcome;
 use crate::analysis::probes::{AnswerCounts, ProbeOutcome, Template};
 use crate::analysis::statistics::Estimate;
 use crate::cli::output::{clean, counted, grouped};
-use crate::exec::evaluate::{LaneReport, Report, SessionReport};
+use crate::exec::evaluate::{LaneReport, QuestionCounts, Report, SessionReport};
 use std::fmt::Write as _;
 
 /// Returns the text of a report.
@@ -41,13 +41,29 @@ pub(super) fn text(report: &Report) -> String {
     let requests = &report.requests;
     let _ = writeln!(
         text,
-        "{} answered, {} with an error, {} not sent, {} longer than the model's window",
+        "{} answered, {} with an error, {} not sent",
         counted(requests.answered, "request"),
         requests.failed,
         requests.not_sent,
-        requests.too_long
     );
+    if let Some(questions) = questions(&requests.questions) {
+        let _ = writeln!(text, "{questions}");
+    }
     text
+}
+
+/// Returns the number of answered questions, and the others by reason; `None` if there are none.
+pub(super) fn questions(questions: &QuestionCounts) -> Option<String> {
+    let mut text = format!(
+        "{} of {} answered",
+        grouped(questions.answered as u64),
+        counted(questions.planned(), "question")
+    );
+    let reasons = questions.unanswered().into_iter();
+    for (count, reason) in reasons.filter(|(count, _)| *count > 0) {
+        let _ = write!(text, ", {} {reason}", grouped(count as u64));
+    }
+    (questions.planned() > 0).then_some(text)
 }
 
 fn session_text(text: &mut String, session: &SessionReport) {
@@ -81,16 +97,10 @@ fn estimate(estimate: &Estimate) -> String {
 }
 
 fn answers(counts: &AnswerCounts) -> String {
-    format!(
-        "{} right, {} wrong, {} neither, {} both, {} refused, {} empty, {} unanswered",
-        counts.right,
-        counts.wrong,
-        counts.neither,
-        counts.both,
-        counts.refused,
-        counts.empty,
-        counts.unanswered
-    )
+    let counts = counts.by_result();
+    counts
+        .map(|(count, result)| format!("{count} {result}"))
+        .join(", ")
 }
 
 fn probes_text(text: &mut String, outcome: &ProbeOutcome) {
@@ -165,13 +175,39 @@ fn judge_text(text: &mut String, outcome: &JudgeOutcome) {
     }
 }
 
+/// Returns how the model was asked for its next action.
+pub(super) fn asked(outcome: &ActionOutcome) -> String {
+    let sessions = [
+        (
+            outcome.sessions_with_definitions,
+            "asked with the tool definitions of the file",
+        ),
+        (
+            outcome.sessions_asked_in_text,
+            "without definitions asked to name a tool in a text",
+        ),
+        (
+            outcome.sessions_without_tools,
+            "left out because no tool is known",
+        ),
+    ];
+    let sessions = sessions.into_iter().filter(|(count, _)| *count > 0);
+    let sessions: Vec<String> = sessions
+        .map(|(count, how)| format!("{} {how}", counted(count, "session")))
+        .collect();
+    format!(
+        "{}; {}; {} without a tool",
+        counted(outcome.points, "point"),
+        sessions.join(", "),
+        counted(outcome.unusable_answers, "answer")
+    )
+}
+
 fn actions_text(text: &mut String, outcome: &ActionOutcome) {
     let _ = writeln!(
         text,
-        "\nNext action: agreement with the full context minus its agreement with itself\n{}; {} without tool definitions left out; {} without a tool",
-        counted(outcome.points, "point"),
-        counted(outcome.sessions_without_tools, "session"),
-        counted(outcome.unusable_answers, "answer")
+        "\nNext action: agreement with the full context minus its agreement with itself\n{}",
+        asked(outcome)
     );
     let _ = writeln!(
         text,

@@ -1,7 +1,7 @@
 //! Checks the effect retained that `plimsoll evaluate --tier 1` measured.
 
 use crate::analysis::tune::{Check, check_retained};
-use crate::cli::evaluate::with_pins;
+use crate::cli::evaluate::evaluated;
 use crate::cli::lanes::Lane;
 use crate::exec::evaluate::{
     EvaluatedSession, EvaluationJob, EvaluationLog, Plan, RunOptions, Tier, run,
@@ -29,9 +29,7 @@ impl Retained {
         sessions: Vec<EvaluatedSession>,
         lanes: &[Lane],
     ) -> anyhow::Result<Vec<(String, Check)>> {
-        let mut cases = sessions.iter().map(|session| &session.case);
-        let has_pins = cases.any(|case| !case.manual_edits.pinned.is_empty());
-        let lanes = with_pins(lanes, has_pins);
+        let lanes = evaluated(lanes);
         let samples = lanes.iter().map(|lane| self.log.n_samples(&lane.name));
         let samples = samples.max().unwrap_or_default();
         if samples == 0 {
@@ -44,6 +42,7 @@ impl Retained {
             budget: None,
             concurrency: 1,
             on_progress: None,
+            on_probes: None,
         };
         let result = run(&job, &plan, &mut self.log, options);
         let report = result.map_err(|error| anyhow!(error))?.report;

@@ -3,24 +3,63 @@
 use super::contexts::{PlayedSamples, PromptContext};
 use super::parallel::parallel;
 use super::points::Point;
-use super::questions::{answer_text, question};
+use super::questions::{Question, answer_text, question};
 use super::sender::Sender;
 use crate::analysis::next_action::{ActionPoint, NextAction, request_text};
+use crate::exec::summary::tool_definitions;
 use crate::session::{Body, Session};
 use crate::tokens::TokenLedger;
+use crate::units::Tokens;
+use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Maximum tokens of an answer, including reasoning.
-pub(super) const MAX_ACTION: u64 = 1_000;
+const MAX_ACTION: u64 = 1_000;
 
-/// Returns the text of the request; `None` if the file has no tool definitions.
-pub(super) fn request(session: &Session) -> Option<String> {
-    let tools = session.parts.iter().filter_map(|part| match &part.body {
-        Body::ToolDefinition { tool, .. } => Some(&**tool),
-        _ => None,
-    });
-    let tools: BTreeSet<&str> = tools.collect();
-    (!tools.is_empty()).then(|| request_text(&tools.into_iter().collect::<Vec<_>>()))
+/// How a model is asked for its next action.
+#[derive(Clone, Debug)]
+pub(super) enum ActionRequest {
+    /// With the tool definitions of the session, which the model can call.
+    Call(Vec<Value>),
+    /// With a text, since the file has no definitions. The model names a tool.
+    Text(String),
+}
+
+impl ActionRequest {
+    /// Returns the request of a session; `None` if no tool is known.
+    pub(super) fn new(session: &Session) -> Option<Self> {
+        let definitions = tool_definitions(session);
+        if !definitions.is_empty() {
+            return Some(Self::Call(definitions));
+        }
+        let tools = session.parts.iter().filter_map(|part| match &part.body {
+            Body::ToolDefinition { tool, .. } | Body::ToolCall { tool, .. } => Some(&**tool),
+            _ => None,
+        });
+        let tools: BTreeSet<&str> = tools.collect();
+        let tools: Vec<&str> = tools.into_iter().collect();
+        (!tools.is_empty()).then(|| Self::Text(request_text(&tools)))
+    }
+
+    /// Returns the tokens after the context, and the maximum tokens of the answer. Recorded contexts include tool definitions.
+    pub(super) fn tokens(&self, ledger: &TokenLedger) -> (Tokens, u64) {
+        match self {
+            Self::Call(_) => (Tokens::ZERO, MAX_ACTION),
+            Self::Text(text) => (ledger.weigh(text), MAX_ACTION),
+        }
+    }
+
+    fn question(&self) -> Question {
+        let (text, tools) = match self {
+            Self::Call(tools) => (None, tools.clone()),
+            Self::Text(text) => (Some(text.clone()), Vec::new()),
+        };
+        Question {
+            text,
+            tools,
+            max_tokens: MAX_ACTION,
+        }
+    }
 }
 
 /// Asks for the next action at the points of a session, `n_samples` times with the full context and once with each sample of
@@ -28,7 +67,7 @@ pub(super) fn request(session: &Session) -> Option<String> {
 pub(super) fn ask(
     sender: &Sender<'_>,
     concurrency: usize,
-    (text, ledger): (&str, &TokenLedger),
+    (request, ledger): (&ActionRequest, &TokenLedger),
     points: &[Point],
     (full, n_samples): (&[Option<PromptContext>], usize),
     lanes: &[PlayedSamples],
@@ -36,15 +75,17 @@ pub(super) fn ask(
     let indices: Vec<usize> = (0..points.len()).collect();
     parallel(concurrency, &indices, |point| {
         let action = |context: Option<&PromptContext>, series: &str| {
-            let exchange = question(
-                sender,
-                ledger,
-                context?,
-                text.to_owned(),
-                MAX_ACTION,
-                series,
-            )?;
-            NextAction::parse(answer_text(&exchange)).filter(|_| exchange.failed.is_none())
+            let exchange = question(sender, ledger, context, request.question(), series)?;
+            if exchange.failed.is_some() {
+                return None;
+            }
+            match (request, &exchange.called) {
+                (ActionRequest::Call(_), Some((tool, arguments))) => {
+                    NextAction::of_call(tool, arguments)
+                }
+                (ActionRequest::Call(_), None) => None,
+                (ActionRequest::Text(_), _) => NextAction::parse(answer_text(&exchange)),
+            }
         };
         let with_full = |sample| {
             action(

@@ -67,7 +67,7 @@ pub struct EvaluatedLane {
     /// Settings of the policy.
     pub knobs: KnobValues,
     /// Whether the user's pins apply.
-    pub has_pins: bool,
+    has_pins: bool,
 }
 
 impl EvaluatedSession {
@@ -79,17 +79,21 @@ impl EvaluatedSession {
 }
 
 impl EvaluationJob {
-    /// Creates a job with the usual limits.
+    /// Creates a job with the usual limits. If the user pinned messages, each lane is played with the pins as well, except with
+    /// planted facts, which are followed without manual edits.
     pub fn new(
         tier: Tier,
         sessions: Vec<EvaluatedSession>,
         lanes: Vec<EvaluatedLane>,
         samples: usize,
     ) -> Self {
+        let mut cases = sessions.iter().map(|session| &session.case);
+        let has_pins = !matches!(tier, Tier::Planted(_))
+            && cases.any(|case| !case.manual_edits.pinned.is_empty());
         Self {
             tier,
+            lanes: if has_pins { with_pins(lanes) } else { lanes },
             sessions,
-            lanes,
             samples: match tier {
                 Tier::Probes | Tier::Judge | Tier::Planted(_) => samples,
                 Tier::NextAction => samples.max(MIN_SAMPLES),
@@ -100,25 +104,35 @@ impl EvaluationJob {
     }
 
     /// Returns the names of the lanes.
-    pub(super) fn lane_names(&self) -> Vec<String> {
+    pub fn lane_names(&self) -> Vec<String> {
         self.lanes.iter().map(|lane| lane.name.clone()).collect()
     }
 }
 
-/// Adds to each lane one with the user's pins, if there are any.
-pub fn with_pins(lanes: Vec<EvaluatedLane>, has_pins: bool) -> Vec<EvaluatedLane> {
+/// Adds to each lane one with the user's pins.
+fn with_pins(lanes: Vec<EvaluatedLane>) -> Vec<EvaluatedLane> {
     let both = lanes.into_iter().flat_map(|lane| {
-        let pinned = has_pins.then(|| EvaluatedLane {
+        let pinned = EvaluatedLane {
             name: format!("{} + pins", lane.name),
-            has_pins,
+            has_pins: true,
             ..lane.clone()
-        });
-        std::iter::once(lane).chain(pinned)
+        };
+        [lane, pinned]
     });
     both.collect()
 }
 
 impl EvaluatedLane {
+    /// Creates a lane without pins.
+    pub fn new(name: impl Into<String>, policy: Policy, knobs: KnobValues) -> Self {
+        Self {
+            name: name.into(),
+            policy,
+            knobs,
+            has_pins: false,
+        }
+    }
+
     /// Returns the session as this lane plays it: with the user's pins or without any manual edits.
     pub(super) fn case(&self, case: &Case) -> Case {
         let pinned = if self.has_pins {

@@ -3,7 +3,7 @@
 use super::contexts::{PlayedSamples, PromptContext};
 use super::parallel::parallel;
 use super::points::Point;
-use super::questions::{answer_text, question};
+use super::questions::{Question, answer_text, question};
 use super::sender::Sender;
 use crate::analysis::judge::{
     JudgedAction, JudgedPoint, RecordedAction, next_actions, parse, request_text,
@@ -128,12 +128,14 @@ fn judge(
         return Vec::new();
     };
     let nothing = vec![None; recorded.len()];
-    let (Some(context), Some(text)) = (unit.context, actions.request()) else {
+    let Some(text) = actions.request() else {
         return nothing;
     };
-    match question(sender, ledger, context, text, MAX_JUDGEMENT, &unit.series) {
+    let context = unit.context;
+    let asked = Question::new(text, MAX_JUDGEMENT);
+    match question(sender, ledger, context, asked, &unit.series) {
         Some(exchange) if exchange.failed.is_none() => {
-            let texts = texts(context);
+            let texts = context.map(texts).unwrap_or_default();
             let contains = |quote: &str| texts.iter().any(|text| text.contains(quote));
             parse(answer_text(&exchange), recorded.len(), contains)
         }

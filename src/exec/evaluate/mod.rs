@@ -14,14 +14,16 @@ mod parallel;
 mod plan;
 mod planted;
 mod points;
+mod question_counts;
 mod questions;
 mod report;
 mod run;
 mod sender;
 
-pub use job::{EvaluatedLane, EvaluatedSession, EvaluationJob, Planting, Tier, with_pins};
+pub use job::{EvaluatedLane, EvaluatedSession, EvaluationJob, Planting, Tier};
 pub use log::EvaluationLog;
 pub use plan::{Plan, PlanCost};
+pub use question_counts::QuestionCounts;
 pub use report::{LaneReport, Report, RequestCounts, SessionReport};
-pub use run::{Evaluation, RunOptions, run};
+pub use run::{Evaluation, ProbeObserver, RunOptions, run};
 pub use sender::{Budget, Stopped};

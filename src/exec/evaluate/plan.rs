@@ -1,6 +1,6 @@
 //! The requests of an evaluation, their price and the detectable difference, before anything is sent.
 
-use super::actions::{self, MAX_ACTION};
+use super::actions::ActionRequest;
 use super::job::{EvaluationJob, Tier};
 use super::judge::{Actions, MAX_JUDGEMENT};
 use super::points::{Point, SessionPoints};
@@ -135,7 +135,7 @@ impl Plan {
                 Tier::Judge => calls
                     .map(|call| Actions::after(session, call).n_judged())
                     .sum(),
-                _ if actions::request(session).is_none() => 0,
+                _ if ActionRequest::new(session).is_none() => 0,
                 _ => calls.count(),
             }
         });
@@ -194,8 +194,11 @@ fn point_groups(job: &EvaluationJob, case: &Case, point: &Point) -> Vec<PrefixGr
             Some(text) => (1, weigh(&text), MAX_JUDGEMENT, [0, 1]),
             None => return Vec::new(),
         },
-        Tier::NextAction => match actions::request(&case.session) {
-            Some(text) => (1, weigh(&text), MAX_ACTION, [0, job.samples]),
+        Tier::NextAction => match ActionRequest::new(&case.session) {
+            Some(request) => {
+                let (rest, most) = request.tokens(&case.ledger);
+                (1, rest, most, [0, job.samples])
+            }
             None => return Vec::new(),
         },
         Tier::Planted(_) => return Vec::new(),

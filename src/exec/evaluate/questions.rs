@@ -10,6 +10,8 @@ use crate::chat::ChatMessage;
 use crate::exec::summary::{Ending, Exchange};
 use crate::providers::Prompt;
 use crate::tokens::TokenLedger;
+use serde_json::Value;
+use std::sync::{Mutex, PoisonError};
 
 /// Maximum tokens of the answer to a probe, including reasoning.
 pub(super) const MAX_ANSWER: u64 = 512;
@@ -35,26 +37,42 @@ struct Unit<'a> {
     context: Option<&'a PromptContext>,
 }
 
-/// Asks all questions of a session with the contexts of its points and returns the answers by point and probe.
+/// Asks all questions of a session with the contexts of its points and returns the answers by point and probe. `on_answers` gets
+/// the answers so far.
 pub(super) fn ask(
     sender: &Sender<'_>,
     concurrency: usize,
     ledger: &TokenLedger,
     points: &[Point],
-    full: &[Option<PromptContext>],
-    lanes: &[PlayedSamples],
-) -> Vec<Vec<ProbeAnswers>> {
+    (full, lanes): (&[Option<PromptContext>], &[PlayedSamples]),
+    on_answers: &(dyn Fn(&Mutex<AnswersByPoint>) + Sync),
+) -> AnswersByPoint {
     let units = units(points, full, lanes);
-    let answers = parallel(concurrency, &units, |unit| {
-        let sets = unit.series.iter().map(|series| {
-            let ask = |probe: &Probe| {
-                Order::BOTH.map(|order| choice(sender, ledger, unit.context, probe, order, series))
-            };
-            let probes = points[unit.point].probes.iter();
-            probes.map(ask).collect::<Vec<_>>()
-        });
-        sets.collect::<Vec<_>>()
+    let all = Mutex::new(unanswered(points, lanes));
+    parallel(concurrency, &units, |unit| {
+        for (set, series) in unit.series.iter().enumerate() {
+            for (idx, probe) in points[unit.point].probes.iter().enumerate() {
+                let pair = Order::BOTH
+                    .map(|order| choice(sender, ledger, unit.context, probe, order, series));
+                let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+                let answers = &mut all[unit.point][idx];
+                match unit.source {
+                    Source::NoContext => answers.none[set] = pair,
+                    Source::FullContext => answers.full[set] = pair,
+                    Source::Lane(lane, sample) => answers.lanes[lane][sample] = pair,
+                }
+            }
+            on_answers(&all);
+        }
     });
+    all.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Answers by point and probe.
+pub(super) type AnswersByPoint = Vec<Vec<ProbeAnswers>>;
+
+/// Returns the probes of all points without answers.
+fn unanswered(points: &[Point], lanes: &[PlayedSamples]) -> AnswersByPoint {
     let empty = |_: &Probe| ProbeAnswers {
         lanes: lanes
             .iter()
@@ -62,22 +80,8 @@ pub(super) fn ask(
             .collect(),
         ..ProbeAnswers::default()
     };
-    let mut all: Vec<Vec<_>> = points
-        .iter()
-        .map(|p| p.probes.iter().map(empty).collect())
-        .collect();
-    for (unit, sets) in units.iter().zip(answers) {
-        for (set, pairs) in sets.into_iter().enumerate() {
-            for (answers, pair) in all[unit.point].iter_mut().zip(pairs) {
-                match unit.source {
-                    Source::NoContext => answers.none[set] = pair,
-                    Source::FullContext => answers.full[set] = pair,
-                    Source::Lane(lane, sample) => answers.lanes[lane][sample] = pair,
-                }
-            }
-        }
-    }
-    all
+    let of_point = |point: &Point| point.probes.iter().map(empty).collect();
+    points.iter().map(of_point).collect()
 }
 
 /// Lists all contexts, point by point in a mixed order, so that a run that ends early has whole points from everywhere.
@@ -133,14 +137,8 @@ fn choice(
     order: Order,
     series: &str,
 ) -> Option<Choice> {
-    let exchange = question(
-        sender,
-        ledger,
-        context?,
-        probe.text(order),
-        MAX_ANSWER,
-        series,
-    )?;
+    let asked = Question::new(probe.text(order), MAX_ANSWER);
+    let exchange = question(sender, ledger, context, asked, series)?;
     match exchange.ending {
         Ending::Refused => Some(Choice::Refused),
         Ending::ToolCall => Some(Choice::Empty),
@@ -149,37 +147,72 @@ fn choice(
     }
 }
 
-/// Returns the text of an answer without the thoughts that some local models put before it.
+/// Returns the text of an answer without the thoughts that some local models put before it. It is empty if the answer was cut off
+/// within them.
 pub(super) fn answer_text(exchange: &Exchange) -> &str {
-    let thoughts = exchange.text.rsplit_once("</think>");
-    thoughts.map_or(&*exchange.text, |(_, answer)| answer)
+    match exchange.text.rsplit_once("</think>") {
+        Some((_, answer)) => answer,
+        None if exchange.text.trim_start().starts_with("<think>") => "",
+        None => &exchange.text,
+    }
 }
 
-/// Sends a question after a context. A request that overflows the model's window is not sent.
+/// A question about a context.
+pub(super) struct Question {
+    /// A last message; `None` if the context alone is sent.
+    pub(super) text: Option<String>,
+    /// Definitions of the tools that the model may call.
+    pub(super) tools: Vec<Value>,
+    pub(super) max_tokens: u64,
+}
+
+impl Question {
+    /// Creates a question in words.
+    pub(super) fn new(text: String, max_tokens: u64) -> Self {
+        Self {
+            text: Some(text),
+            tools: Vec::new(),
+            max_tokens,
+        }
+    }
+}
+
+/// Sends a question after a context and counts the result. A request that overflows the model's window is not sent.
 pub(super) fn question(
     sender: &Sender<'_>,
     ledger: &TokenLedger,
-    context: &PromptContext,
-    text: String,
-    max_tokens: u64,
+    context: Option<&PromptContext>,
+    asked: Question,
     series: &str,
 ) -> Option<Exchange> {
-    let tokens = (context.tokens + ledger.weigh(&text)).0;
+    let Some(context) = context else {
+        sender.skip(|questions| questions.without_context += 1);
+        return None;
+    };
+    let Question {
+        text,
+        tools,
+        max_tokens,
+    } = asked;
+    let weight = text.as_ref().map(|text| ledger.weigh(text));
+    let tokens = (context.tokens + weight.unwrap_or_default()).0;
     let settings = sender.settings();
     if settings
         .window
         .is_some_and(|window| tokens + max_tokens > window)
     {
-        sender.skip();
+        sender.skip(|questions| questions.too_long += 1);
         return None;
     }
-    let question = ChatMessage::new("user", text);
+    let question = text.map(|text| ChatMessage::new("user", text));
     let prompt = Prompt {
-        messages: context.messages.iter().cloned().chain([question]).collect(),
+        messages: context.messages.iter().cloned().chain(question).collect(),
         max_tokens,
         temperature: settings.temperature,
-        tools: Vec::new(),
+        tools,
         repeats_prefix: true,
     };
-    sender.answer(&prompt, tokens, series)
+    let exchange = sender.answer(&prompt, tokens, series);
+    sender.count(|questions| questions.add(exchange.as_ref()));
+    exchange
 }

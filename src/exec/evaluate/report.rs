@@ -1,6 +1,7 @@
 //! The result of an evaluation.
 
 use super::contexts::PlayedSamples;
+use super::question_counts::QuestionCounts;
 use super::sender::Traffic;
 use crate::analysis::canary::PlantedOutcome;
 use crate::analysis::judge::JudgeOutcome;
@@ -82,8 +83,8 @@ pub struct RequestCounts {
     pub failed: usize,
     /// Number of requests that were not sent, because the run ended early.
     pub not_sent: usize,
-    /// Number of requests that were not sent, because they exceed the model's window.
-    pub too_long: usize,
+    /// Questions by result.
+    pub questions: QuestionCounts,
     /// Tokens sent as reported by the provider; null if not reported.
     pub tokens_sent: Option<u64>,
     /// The part of the tokens sent that was read from the provider's cache; null if not reported.
@@ -99,7 +100,7 @@ impl RequestCounts {
             answered: traffic.answered,
             failed: traffic.failed,
             not_sent: traffic.missing,
-            too_long: traffic.too_long,
+            questions: traffic.questions,
             tokens_sent: traffic.sent,
             tokens_from_cache: traffic.cache_read,
             tokens_received: traffic.received,

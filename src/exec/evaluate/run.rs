@@ -1,6 +1,6 @@
 //! Runs an evaluation.
 
-use super::actions;
+use super::actions::{self, ActionRequest};
 use super::contexts::{PlayedSamples, PromptContext, play, recorded_context};
 use super::job::{EvaluationJob, Tier};
 use super::judge::{self, Actions};
@@ -8,15 +8,16 @@ use super::log::{self, EvaluationLog};
 use super::parallel::parallel;
 use super::plan::Plan;
 use super::points::{Point, SessionPoints};
-use super::questions;
+use super::questions::{self, AnswersByPoint};
 use super::report::{LaneSums, Report, RequestCounts, SessionReport};
 use super::sender::{Budget, Sender, Stopped};
 use crate::analysis::judge::{JudgeOutcome, JudgedPoint};
-use crate::analysis::next_action::{ActionOutcome, ActionPoint};
-use crate::analysis::probes::{AnsweredProbe, ProbeAnswers, ProbeOutcome};
+use crate::analysis::next_action::{ActionOutcome, ActionPoint, ActionSessions};
+use crate::analysis::probes::{AnsweredProbe, ProbeOutcome};
 use crate::exec::summary::Model;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// How to run an evaluation.
 #[derive(Clone, Copy)]
@@ -29,13 +30,20 @@ pub struct RunOptions<'a> {
     pub concurrency: usize,
     /// Receives the number of requests so far, on any thread.
     pub on_progress: Option<&'a (dyn Fn(usize) + Sync)>,
+    /// Is called after answers to probes, on any thread, with a function that returns all answers so far.
+    pub on_probes: Option<&'a ProbeObserver<'a>>,
 }
+
+/// Receives a function that returns the probes with their answers so far.
+pub type ProbeObserver<'a> = dyn Fn(&dyn Fn() -> Vec<AnsweredProbe>) + Sync + 'a;
 
 /// A finished evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluation {
     /// The result, of all answers that there are.
     pub report: Report,
+    /// The probes with their answers; empty for other tiers.
+    pub probes: Vec<AnsweredProbe>,
     /// The reason why the run ended early.
     pub stopped: Option<Stopped>,
 }
@@ -65,7 +73,7 @@ pub fn run(
     let mut sessions = Vec::new();
     for (idx, points) in plan.sessions.iter().enumerate() {
         let mut run = SessionRun::new(job, idx, points);
-        run.ask(&sender, options.concurrency, &mut answers);
+        run.ask(&sender, options, &mut answers);
         for (sums, played) in sums.iter_mut().zip(&run.lanes) {
             sums.add(played);
         }
@@ -76,15 +84,21 @@ pub fn run(
         _ => None,
     };
     let (traffic, stopped) = (sender.traffic(), sender.stopped());
-    if traffic.answered == 0 && traffic.missing > 0 {
-        return Err(match stopped {
-            Some(Stopped::Failed(reason)) => reason,
-            Some(Stopped::Cancelled) => "cancelled before the first answer".to_owned(),
-            Some(Stopped::Budget) => "the budget is too small for one request".to_owned(),
-            None => {
-                "the log has no answer: it belongs to another session, policy or setting".to_owned()
+    if traffic.answered == traffic.failed {
+        match &stopped {
+            Some(Stopped::Failed(reason)) => return Err(reason.clone()),
+            Some(Stopped::Cancelled) => return Err("cancelled before the first answer".to_owned()),
+            Some(Stopped::Budget) => {
+                return Err("the budget is too small for one request".to_owned());
             }
-        });
+            None if traffic.answered == 0 && traffic.missing > 0 => {
+                return Err(
+                    "the log has no answer: it belongs to another session, policy or setting"
+                        .to_owned(),
+                );
+            }
+            None => {}
+        }
     }
     let lanes = job.lane_names();
     let report = Report {
@@ -94,7 +108,7 @@ pub fn run(
         probes: (job.tier == Tier::Probes).then(|| ProbeOutcome::new(&answers.probes, &lanes)),
         judge: (job.tier == Tier::Judge).then(|| answers.judge(&lanes)),
         next_action: (job.tier == Tier::NextAction)
-            .then(|| ActionOutcome::new(&answers.actions, &lanes, answers.sessions_without_tools)),
+            .then(|| ActionOutcome::new(&answers.actions, &lanes, answers.sessions)),
         planted,
         lanes: sums
             .iter()
@@ -103,7 +117,11 @@ pub fn run(
             .collect(),
         requests: RequestCounts::new(plan.n_questions(job), traffic),
     };
-    Ok(Evaluation { report, stopped })
+    Ok(Evaluation {
+        report,
+        probes: answers.probes,
+        stopped,
+    })
 }
 
 /// The answers of all sessions.
@@ -115,26 +133,13 @@ struct Answers {
     after_recorded_compaction: usize,
     without_actions: usize,
     actions: Vec<ActionPoint>,
-    sessions_without_tools: usize,
+    sessions: ActionSessions,
 }
 
 impl Answers {
     fn judge(&self, lanes: &[String]) -> JudgeOutcome {
         let left_out = self.after_recorded_compaction;
         JudgeOutcome::new(&self.judged, lanes, left_out, self.without_actions)
-    }
-
-    fn add_probes(&mut self, clusters: &[usize], point: &Point, answers: Vec<ProbeAnswers>) {
-        let answered = point
-            .probes
-            .iter()
-            .zip(answers)
-            .map(|(probe, answers)| AnsweredProbe {
-                probe: probe.clone(),
-                clusters: clusters.to_vec(),
-                answers,
-            });
-        self.probes.extend(answered);
     }
 
     fn add_judged(&mut self, clusters: Vec<usize>, actions: &Actions, judged: JudgedPoint) {
@@ -144,6 +149,24 @@ impl Answers {
             Actions::Missing => self.without_actions += 1,
         }
     }
+}
+
+/// Returns the probes of points with their answers.
+fn answered(
+    points: &[Point],
+    clusters: &[Vec<usize>],
+    answers: &AnswersByPoint,
+) -> Vec<AnsweredProbe> {
+    let points = points.iter().zip(clusters).zip(answers);
+    let probes = points.flat_map(|((point, clusters), answers)| {
+        let answered = point.probes.iter().zip(answers);
+        answered.map(|(probe, answers)| AnsweredProbe {
+            probe: probe.clone(),
+            clusters: clusters.clone(),
+            answers: answers.clone(),
+        })
+    });
+    probes.collect()
 }
 
 /// Numbers of clusters: one for each compaction of a lane in a session.
@@ -195,13 +218,21 @@ impl<'a> SessionRun<'a> {
     }
 
     /// Plays all lanes and asks all questions.
-    fn ask(&mut self, sender: &Sender<'_>, concurrency: usize, answers: &mut Answers) {
+    fn ask(&mut self, sender: &Sender<'_>, options: RunOptions<'_>, answers: &mut Answers) {
+        let concurrency = options.concurrency;
         let (job, case) = (self.job, &self.job.sessions[self.idx].case);
         let points = &self.points.points;
-        let actions = actions::request(&case.session);
-        if job.tier == Tier::NextAction && actions.is_none() {
-            answers.sessions_without_tools += 1;
-            return;
+        let request = ActionRequest::new(&case.session).filter(|_| job.tier == Tier::NextAction);
+        if job.tier == Tier::NextAction {
+            let sessions = &mut answers.sessions;
+            *match &request {
+                Some(ActionRequest::Call(_)) => &mut sessions.with_definitions,
+                Some(ActionRequest::Text(_)) => &mut sessions.asked_in_text,
+                None => &mut sessions.without_tools,
+            } += 1;
+            if request.is_none() {
+                return;
+            }
         }
         if points.is_empty() {
             return;
@@ -220,10 +251,21 @@ impl<'a> SessionRun<'a> {
             .collect();
         match job.tier {
             Tier::Probes => {
-                let asked = questions::ask(sender, concurrency, ledger, points, &full, lanes);
-                for ((point, clusters), asked) in points.iter().zip(&clusters).zip(asked) {
-                    answers.add_probes(clusters, point, asked);
-                }
+                let earlier = &answers.probes;
+                let on_answers = |current: &Mutex<AnswersByPoint>| {
+                    let so_far = || {
+                        let current = current.lock().unwrap_or_else(PoisonError::into_inner);
+                        let current = answered(points, &clusters, &current);
+                        earlier.iter().cloned().chain(current).collect()
+                    };
+                    if let Some(on_probes) = options.on_probes {
+                        on_probes(&so_far);
+                    }
+                };
+                let contexts = (&*full, &**lanes);
+                let asked =
+                    questions::ask(sender, concurrency, ledger, points, contexts, &on_answers);
+                answers.probes.extend(answered(points, &clusters, &asked));
             }
             Tier::Judge => {
                 let session = (&*case.session, ledger);
@@ -233,9 +275,11 @@ impl<'a> SessionRun<'a> {
                 }
             }
             Tier::NextAction => {
-                let text = (actions.as_deref().unwrap_or_default(), ledger);
-                let full = (&*full, job.samples);
-                let named = actions::ask(sender, concurrency, text, points, full, lanes);
+                let Some(request) = &request else {
+                    return;
+                };
+                let (request, full) = ((request, ledger), (&*full, job.samples));
+                let named = actions::ask(sender, concurrency, request, points, full, lanes);
                 let named = clusters.into_iter().zip(named);
                 let points = named.map(|(clusters, point)| ActionPoint { clusters, ..point });
                 answers.actions.extend(points);

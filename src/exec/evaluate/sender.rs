@@ -1,13 +1,18 @@
 //! Sends requests once each: an answer in the log is not requested again. Stops at the budget, at a failure that no further
-//! request can pass, and on cancellation.
+//! request can pass, after several failures in a row, and on cancellation.
 
 use super::log::{EvaluationLog, LoggedRequest};
-use crate::exec::summary::{Exchange, Exchanges, Model, RunLog, send};
+use super::question_counts::QuestionCounts;
+use crate::exec::model::FailureScope;
+use crate::exec::summary::{Ending, Exchange, Exchanges, Model, RunLog, send};
 use crate::presets::prices::{Price, Prices};
 use crate::providers::{Endpoint, Prompt};
 use crate::units::{Tokens, Usd};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Number of failures without an answer in between that ends a run.
+const MAX_FAILURES_IN_A_ROW: usize = 8;
 
 /// A limit on the price of new requests.
 #[derive(Clone, Debug)]
@@ -68,12 +73,15 @@ struct State<'a> {
     /// Keys of the requests in flight.
     in_flight: HashSet<String>,
     stopped: Option<Stopped>,
+    /// The model answered a request of this run.
+    has_answered: bool,
+    /// Number of failures since the last answer.
+    failures_in_a_row: usize,
+    questions: QuestionCounts,
     /// Answers that this run used, by key.
     used: BTreeMap<String, Exchange>,
     /// Number of requests without an answer.
     missing: usize,
-    /// Number of requests that exceed the model's window.
-    too_long: usize,
 }
 
 /// Tokens of the requests that a run used.
@@ -83,7 +91,7 @@ pub(super) struct Traffic {
     /// Answered with an error, for example because the context is too long for the model.
     pub(super) failed: usize,
     pub(super) missing: usize,
-    pub(super) too_long: usize,
+    pub(super) questions: QuestionCounts,
     pub(super) sent: Option<u64>,
     pub(super) cache_read: Option<u64>,
     pub(super) received: Option<u64>,
@@ -107,9 +115,11 @@ impl<'a> Sender<'a> {
                 n_sent: 0,
                 in_flight: HashSet::new(),
                 stopped: None,
+                has_answered: false,
+                failures_in_a_row: 0,
+                questions: QuestionCounts::default(),
                 used: BTreeMap::new(),
                 missing: 0,
-                too_long: 0,
             }),
             answered: Condvar::new(),
         }
@@ -138,9 +148,14 @@ impl<'a> Sender<'a> {
         answer
     }
 
-    /// Counts a request that is not sent because it exceeds the model's window.
-    pub(super) fn skip(&self) {
-        self.state().too_long += 1;
+    /// Counts the result of a question.
+    pub(super) fn count(&self, add: impl FnOnce(&mut QuestionCounts)) {
+        add(&mut self.state().questions);
+    }
+
+    /// Counts a question that cannot be sent.
+    pub(super) fn skip(&self, add: impl FnOnce(&mut QuestionCounts)) {
+        self.count(add);
         (self.on_answer)();
     }
 
@@ -151,14 +166,12 @@ impl<'a> Sender<'a> {
             .map(|budget| most_price(&budget.price, tokens, prompt.max_tokens));
         let number = {
             let mut state = self.wait_for(&request);
-            if let Some(known) = state.log.answer(&request).cloned() {
-                state.used.insert(request.key.clone(), known.clone());
+            if let Some(known) = state.known(&request) {
                 return Some(known);
             }
             state.check(self, estimate);
             if self.model.is_none() || state.stopped.is_some() {
-                state.missing += 1;
-                return None;
+                return state.without_answer(&request);
             }
             state.in_flight.insert(request.key.clone());
             state.spent += estimate.unwrap_or_default();
@@ -171,21 +184,23 @@ impl<'a> Sender<'a> {
         state.in_flight.remove(&request.key);
         self.answered.notify_all();
         if let (Some(budget), Some(estimate)) = (self.budget, estimate) {
-            state.spent = state.spent - estimate + price_of(&budget.price, &exchange, tokens);
+            let price = price_of(&budget.price, &exchange, tokens, estimate);
+            state.spent = state.spent - estimate + price;
         }
-        if exchange.is_fatal {
-            let reason = exchange.failed.unwrap_or_default();
+        if state.is_end(&exchange) {
+            let reason = exchange.failed.clone().unwrap_or_default();
             let stopped = if model.stop.is_cancelled() {
                 Stopped::Cancelled
             } else {
                 Stopped::Failed(reason)
             };
             state.stopped.get_or_insert(stopped);
-            state.missing += 1;
-            return None;
+            if exchange.scope != FailureScope::Prompt {
+                return state.without_answer(&request);
+            }
         }
         state.log.add(&request, series, &exchange);
-        state.used.insert(request.key.clone(), exchange.clone());
+        state.used.insert(request.key, exchange.clone());
         Some(exchange)
     }
 
@@ -205,7 +220,7 @@ impl<'a> Sender<'a> {
             answered: state.used.len(),
             failed: state.used.values().filter(|e| e.failed.is_some()).count(),
             missing: state.missing,
-            too_long: state.too_long,
+            questions: state.questions,
             sent: sum(|exchange| exchange.sent),
             cache_read: sum(|exchange| exchange.cache_read),
             received: sum(|exchange| exchange.received),
@@ -214,6 +229,43 @@ impl<'a> Sender<'a> {
 }
 
 impl State<'_> {
+    /// Returns the answer in the log. A failure of an earlier run that may pass is requested again.
+    fn known(&mut self, request: &LoggedRequest<'_>) -> Option<Exchange> {
+        let known = self.log.answer(request)?.clone();
+        if known.is_fatal && !self.used.contains_key(&request.key) {
+            return None;
+        }
+        self.used.insert(request.key.clone(), known.clone());
+        Some(known)
+    }
+
+    /// Returns the failure of an earlier run, if any, instead of sending a request.
+    fn without_answer(&mut self, request: &LoggedRequest<'_>) -> Option<Exchange> {
+        let earlier = self.log.answer(request).cloned();
+        match &earlier {
+            Some(failure) => {
+                self.used.insert(request.key.clone(), failure.clone());
+            }
+            None => self.missing += 1,
+        }
+        earlier
+    }
+
+    /// Counts failures and decides whether one ends the run: no further request can succeed, the server never answered, or too
+    /// many failed in a row.
+    fn is_end(&mut self, exchange: &Exchange) -> bool {
+        if exchange.failed.is_none() || exchange.is_too_long || exchange.ending == Ending::Refused {
+            (self.has_answered, self.failures_in_a_row) = (true, 0);
+            return false;
+        }
+        self.failures_in_a_row += 1;
+        match exchange.scope {
+            FailureScope::All => true,
+            FailureScope::Moment if !self.has_answered => true,
+            _ => self.failures_in_a_row >= MAX_FAILURES_IN_A_ROW,
+        }
+    }
+
     /// Stops before a request that must not be sent.
     fn check(&mut self, sender: &Sender<'_>, estimate: Option<Usd>) {
         if self.stopped.is_some() {
@@ -235,10 +287,14 @@ fn most_price(price: &Price, tokens: u64, answer: u64) -> Usd {
     price.input.times(input).of(Tokens(tokens)) + price.output.times(output).of(Tokens(answer))
 }
 
-/// Returns the price of an answered request. Tokens that the provider did not report are estimated.
-fn price_of(price: &Price, exchange: &Exchange, tokens: u64) -> Usd {
-    if exchange.is_fatal {
+/// Returns the price of a request. Tokens that the provider did not report are estimated. A request that failed may cost as much
+/// as `most`, since the model may have written an answer that did not arrive.
+fn price_of(price: &Price, exchange: &Exchange, tokens: u64, most: Usd) -> Usd {
+    if exchange.scope == FailureScope::All {
         return Usd::ZERO;
+    }
+    if exchange.failed.is_some() && exchange.sent.is_none() && !exchange.is_too_long {
+        return most;
     }
     let sent = exchange.sent.unwrap_or(tokens);
     let (read, written) = (

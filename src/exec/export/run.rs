@@ -14,7 +14,7 @@ use super::sidecars::{Sidecars, renamed_note, sidecar_base, write_sidecars};
 use crate::engine::{Answer, ExecutedContext, Outcome, Storage, drive};
 use crate::exec::check::{self, Check, Promise};
 use crate::exec::files::{StagedFile, check_is_new, write_error, write_file};
-use crate::exec::summary::{Answers, LogWriter, RequestRecord, rejection};
+use crate::exec::summary::{Answers, LogWriter, RequestRecord, digested, rejection};
 use crate::formats::{FORMATS, Format};
 use crate::session::{FileBytes, Managed};
 use crate::units::Tokens;
@@ -61,6 +61,7 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
         });
     }
     executed.notes.extend(rejection(&requests));
+    executed.notes.extend(digested(&requests));
     executed.notes.extend(renamed_note(&job.output, &base));
     let (result, bytes) = ManagedResult::new(job, executed.outcome, executed.notes)?;
     let staged =
@@ -118,9 +119,11 @@ pub fn export_context(job: &ExportJob) -> Result<Exported, String> {
     drop(bytes);
     let read = std::fs::read(&job.output).map_err(|error| write_error(&job.output, &error))?;
     let checks = result.checks(job, read.into());
+    let mut exported = result.exported(job, checks);
+    exported.notes.extend(digested(&answers.records));
     Ok(Exported {
         requests: answers.records,
-        ..result.exported(job, checks)
+        ..exported
     })
 }
 

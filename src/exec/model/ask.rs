@@ -6,7 +6,7 @@ use super::retry::requested_wait;
 use super::{AskError, AskErrorKind, ModelClient, connection};
 use crate::progress::Progress;
 use crate::providers::{
-    Answer, Endpoint, LimitField, Prompt, ReadError, Reading, Refusal, plain_line,
+    Answer, AnswerCall, Endpoint, LimitField, Prompt, ReadError, Reading, Refusal, plain_line,
 };
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Response, StatusCode};
@@ -273,10 +273,15 @@ impl Exchange<'_> {
             .finish()
             .map_err(|error| self.unreadable(endpoint, &error, has_text))?;
         let hide = |text: String| self.client.hide_key(&text);
+        let hide_call = |call: AnswerCall| AnswerCall {
+            tool: hide(call.tool),
+            arguments: hide(call.arguments),
+        };
         Ok(Answer {
             text: hide(answer.text),
             refusal: answer.refusal.map(hide),
             model: answer.model.map(hide),
+            calls: answer.calls.into_iter().map(hide_call).collect(),
             ..answer
         })
     }

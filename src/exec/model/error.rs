@@ -15,6 +15,8 @@ const MAX_SHOWN_CHARS: usize = 300;
 pub struct AskError {
     /// Kind of the error.
     pub kind: AskErrorKind,
+    /// The prompts that it concerns.
+    pub scope: FailureScope,
     message: String,
 }
 
@@ -39,10 +41,33 @@ pub enum AskErrorKind {
     Settings,
 }
 
+/// The prompts that a failure concerns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FailureScope {
+    /// This prompt: others may have an answer.
+    #[default]
+    Prompt,
+    /// All prompts of the moment: the server may have answered before and may answer again.
+    Moment,
+    /// All prompts, for example because of a bad key.
+    All,
+}
+
+impl AskErrorKind {
+    fn scope(self) -> FailureScope {
+        match self {
+            Self::ContextTooLong | Self::BadAnswer => FailureScope::Prompt,
+            Self::Unavailable | Self::Unreachable | Self::TimedOut => FailureScope::Moment,
+            Self::Cancelled | Self::Refused | Self::Settings => FailureScope::All,
+        }
+    }
+}
+
 impl AskError {
     pub(super) fn new(kind: AskErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
+            scope: kind.scope(),
             message: message.into(),
         }
     }
@@ -77,7 +102,14 @@ impl AskError {
             | RefusalKind::UnknownModel
             | RefusalKind::BadRequest => AskErrorKind::Refused,
         };
-        Self::new(kind, client.hide(&refusal.message))
+        let error = Self::new(kind, client.hide(&refusal.message));
+        match refusal.kind {
+            RefusalKind::BadRequest => Self {
+                scope: FailureScope::Prompt,
+                ..error
+            },
+            _ => error,
+        }
     }
 
     pub(super) fn bad_answer(client: &ModelClient, fault: &str) -> Self {

@@ -14,7 +14,7 @@ mod retry;
 mod window;
 
 pub use ask::{AskEvent, ask};
-pub use error::{AskError, AskErrorKind};
+pub use error::{AskError, AskErrorKind, FailureScope};
 pub use key::{Key, KeyError};
 pub use limits::{Limits, RetryPolicy};
 pub use window::context_length;

@@ -5,6 +5,7 @@ use super::model::Model;
 use super::reply::{Failure, ModelReply};
 use crate::chat::message_to_json;
 use crate::exec::files::{read_text, sha256};
+use crate::exec::model::FailureScope;
 use crate::providers::Prompt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -53,10 +54,16 @@ pub(in crate::exec) struct Exchange {
     pub(in crate::exec) is_too_long: bool,
     #[serde(default, rename = "breaks_the_run")]
     pub(in crate::exec) is_fatal: bool,
+    /// The prompts that the failure concerns.
+    #[serde(skip)]
+    pub(in crate::exec) scope: FailureScope,
     #[serde(default)]
     pub(in crate::exec) sent: Option<u64>,
     #[serde(default)]
     pub(in crate::exec) received: Option<u64>,
+    /// Tool and arguments of the first tool call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::exec) called: Option<(String, String)>,
     /// The part of `sent` that was read from the provider's cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::exec) cache_read: Option<u64>,

@@ -15,9 +15,9 @@ pub(super) use log::{Ending, Exchange, LogWriter, create_private};
 pub use log_files::{LogFile, clear_logs, logs, logs_folder, logs_in, new_log, remove_log};
 pub use model::{Model, ModelEvent};
 pub use record::RequestRecord;
-pub(super) use record::rejection;
+pub(super) use record::{digested, rejection};
 pub use request::read_prompt;
-pub(super) use request::{PlannedCall, planned_calls};
+pub(super) use request::{PlannedCall, planned_calls, tool_definitions};
 pub(super) use responder::{Exchanges, send};
 pub use summarizer::Summarizer;
 
@@ -143,7 +143,7 @@ impl<'a> Answers<'a> {
     /// Names the source of the answers.
     fn summarizer_name(&self) -> String {
         match self.summarizer {
-            Summarizer::Digest => "digest".to_owned(),
+            Summarizer::Digest => record::DIGEST.to_owned(),
             Summarizer::Text(_) => "text".to_owned(),
             Summarizer::Model(model) => model.name(),
             Summarizer::Log(log) => format!("{} (from a log)", log.model),

@@ -4,6 +4,9 @@ use crate::units::Tokens;
 use serde::Serialize;
 use std::sync::Arc;
 
+/// Name of the offline digest as a summarizer.
+pub(super) const DIGEST: &str = "digest";
+
 /// A summary request of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RequestRecord {
@@ -52,5 +55,19 @@ pub(in crate::exec) fn rejection(requests: &[RequestRecord]) -> Option<String> {
     let (n, call, stage) = (requests.len(), first.call, &first.stage);
     Some(format!(
         "the answer to summary request {nth} of {n} (call {call}, {stage}) was rejected ({reason}){more}"
+    ))
+}
+
+/// Describes the summaries that the offline digest wrote where a replay predicts a model's.
+pub(in crate::exec) fn digested(requests: &[RequestRecord]) -> Option<String> {
+    let digests = requests.iter();
+    let digests = digests.filter(|r| r.summarizer == DIGEST && r.failed.is_none());
+    let which = match digests.count() {
+        0 => return None,
+        1 => "1 summary is an offline digest".to_owned(),
+        n => format!("{n} summaries are offline digests"),
+    };
+    Some(format!(
+        "{which}, not written by a model: its size and content differ from the predicted summary"
     ))
 }

@@ -12,6 +12,7 @@ use crate::engine::{Case, Request, transcript, transcript_parts};
 use crate::exec::files::read_text;
 use crate::presets::{self, models};
 use crate::providers::Prompt;
+use crate::session::{Body, Session};
 use crate::units::Tokens;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -102,7 +103,7 @@ fn answer_as_system(
         }),
         temperature: responder.temperature(),
         tools: if verbatim.with_tools {
-            tools(case)
+            tool_definitions(&case.session)
         } else {
             Vec::new()
         },
@@ -118,16 +119,12 @@ fn input_of(case: &Case, request: &Request, verbatim: &SummaryRequest) -> u64 {
     request.input.0.max(weight)
 }
 
-fn tools(case: &Case) -> Vec<Value> {
-    use crate::session::Body;
-    let definitions = case
-        .session
-        .parts
-        .iter()
-        .filter_map(|part| match &part.body {
-            Body::ToolDefinition { json, .. } => serde_json::from_str(json).ok(),
-            _ => None,
-        });
+/// Returns the tool definitions that a session records.
+pub(in crate::exec) fn tool_definitions(session: &Session) -> Vec<Value> {
+    let definitions = session.parts.iter().filter_map(|part| match &part.body {
+        Body::ToolDefinition { json, .. } => serde_json::from_str(json).ok(),
+        _ => None,
+    });
     definitions.collect()
 }
 

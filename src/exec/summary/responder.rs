@@ -223,6 +223,7 @@ pub(in crate::exec) fn send(
                 failed: Some(failure.reason),
                 is_too_long: failure.is_too_long,
                 is_fatal: failure.is_fatal,
+                scope: error.scope,
                 ..exchange
             }
         }
@@ -247,6 +248,11 @@ fn answered(exchange: Exchange, answer: Answer) -> Exchange {
         },
         failed: is_refused.then(|| refusal_line(answer.refusal.as_deref())),
         text: answer.text,
+        called: answer
+            .calls
+            .into_iter()
+            .next()
+            .map(|call| (call.tool, call.arguments)),
         ..exchange
     }
 }

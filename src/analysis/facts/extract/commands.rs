@@ -20,7 +20,7 @@ const ENDS: usize = 400;
 const MAX_COMMAND: usize = 200;
 
 pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
-    for (place, _, arguments) in material.calls() {
+    for (located, _, arguments) in material.calls() {
         let Some(command) = call::command(arguments) else {
             continue;
         };
@@ -29,7 +29,7 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
         if line.is_empty() {
             continue;
         }
-        let Body::ToolCall { call: id, .. } = &place.part.body else {
+        let Body::ToolCall { call: id, .. } = &located.part.body else {
             continue;
         };
         let result = material.results.get(&**id);
@@ -45,7 +45,9 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
             Some((Outcome::Failed, None)) => "failed".to_owned(),
             Some((Outcome::Failed, Some(code))) => format!("failed (exit code {code})"),
         };
-        let mut draft = place.draft(FactKind::Command, search, line).detail(&detail);
+        let mut draft = located
+            .draft(FactKind::Command, search, line)
+            .detail(&detail);
         draft.evidence = known.and(result).map(|(_, part)| *part);
         found.push(draft);
     }

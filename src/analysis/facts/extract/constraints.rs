@@ -16,7 +16,7 @@ static PREFERENCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 const MAX_MESSAGE: usize = 30_000;
 
 pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
-    for (place, text) in material.user_texts() {
+    for (located, text) in material.user_texts() {
         if text.len() > MAX_MESSAGE {
             continue;
         }
@@ -26,7 +26,7 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
             let prefers = || PREFERENCE.as_ref().is_some_and(|p| p.is_match(sentence));
             if is_instruction(sentence) || (is_short && prefers()) {
                 let search = Search::new(sentence).or_words();
-                found.push(place.draft(FactKind::Constraint, search, sentence));
+                found.push(located.draft(FactKind::Constraint, search, sentence));
             }
         }
     }

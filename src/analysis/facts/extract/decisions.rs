@@ -1,6 +1,6 @@
 //! Decisions of the user: answers to questions of the model.
 
-use super::{Draft, Material, Place};
+use super::{Draft, LocatedPart, Material};
 use crate::analysis::facts::FactKind;
 use crate::analysis::facts::text::Search;
 use crate::session::{Body, Role};
@@ -19,35 +19,35 @@ const MAX_ANSWER: usize = 400;
 
 pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
     let mut asks = false;
-    for place in material.places() {
-        match &place.part.body {
+    for located in material.located_parts() {
+        match &located.part.body {
             Body::ToolResult { tool, text, .. } => {
                 let tool = tool.to_lowercase();
                 if ASKS.iter().any(|piece| tool.contains(piece)) {
-                    found.extend(decision(place, text));
+                    found.extend(decision(located, text));
                 }
                 asks = false;
             }
-            Body::Text(text) if place.message.role == Role::Assistant => {
+            Body::Text(text) if located.message.role == Role::Assistant => {
                 asks = text.trim_end().ends_with('?');
             }
             Body::Text(text)
-                if place.message.role == Role::User
-                    && !place.message.is_injected
+                if located.message.role == Role::User
+                    && !located.message.is_injected
                     && std::mem::take(&mut asks) =>
             {
-                found.extend(decision(place, text));
+                found.extend(decision(located, text));
             }
             _ => {}
         }
     }
 }
 
-fn decision(place: Place<'_>, answer: &str) -> Option<Draft> {
+fn decision(located: LocatedPart<'_>, answer: &str) -> Option<Draft> {
     let answer = answer.trim();
     let is_short = answer.chars().count() <= MAX_ANSWER
         && !answer.is_empty()
         && !answer.ends_with('?')
         && !answer.starts_with('<');
-    is_short.then(|| place.draft(FactKind::Decision, Search::new(answer).or_words(), answer))
+    is_short.then(|| located.draft(FactKind::Decision, Search::new(answer).or_words(), answer))
 }

@@ -22,8 +22,8 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
     let Some(pattern) = ERROR.as_ref() else {
         return;
     };
-    for place in material.places() {
-        let Body::ToolResult { text, is_error, .. } = &place.part.body else {
+    for located in material.located_parts() {
+        let Body::ToolResult { text, is_error, .. } = &located.part.body else {
             continue;
         };
         let before = found.len();
@@ -34,7 +34,7 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
             let span = kind.start()..message.end();
             let line = text[span.clone()].trim_end();
             let search = Search::new(line).or(message.as_str().trim());
-            let draft = place.draft_at(FactKind::Error, search, line, span);
+            let draft = located.draft_at(FactKind::Error, search, line, span);
             found.push(draft.detail(kind.as_str()));
         }
         if *is_error && found.len() == before {
@@ -42,7 +42,7 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
             let line =
                 lines.find(|line| TELLS.iter().any(|word| line.to_lowercase().contains(word)));
             let line = line.unwrap_or_default();
-            found.push(place.draft(FactKind::Error, Search::new(line), line));
+            found.push(located.draft(FactKind::Error, Search::new(line), line));
         }
     }
     found.retain(|draft| !draft.key.is_empty());

@@ -9,13 +9,13 @@ use std::collections::HashSet;
 
 pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
     let mut known = HashSet::new();
-    for place in material.places() {
-        let Body::ToolCall { arguments, .. } = &place.part.body else {
+    for located in material.located_parts() {
+        let Body::ToolCall { arguments, .. } = &located.part.body else {
             continue;
         };
         let tool_call = ToolCall::of(arguments);
         let changed = tool_call.files.iter().map(|path| (&**path, true));
-        let value = material.arguments[place.part_idx as usize].as_ref();
+        let value = material.arguments[located.part_idx as usize].as_ref();
         let named = value.and_then(call::path).map(|path| (path, false));
         let mut here = HashSet::new();
         for (path, is_changed) in changed.chain(named) {
@@ -31,7 +31,7 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
             };
             let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
             let search = Search::new(file).or(name);
-            found.push(place.draft(FactKind::File, search, file).detail(state));
+            found.push(located.draft(FactKind::File, search, file).detail(state));
         }
     }
     // A file that was read again after an edit is still an edited file.

@@ -21,20 +21,20 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
     let Some(pattern) = DEFINITION.as_ref() else {
         return;
     };
-    for place in material.places() {
-        let Body::ToolCall { arguments, .. } = &place.part.body else {
+    for located in material.located_parts() {
+        let Body::ToolCall { arguments, .. } = &located.part.body else {
             continue;
         };
         if ToolCall::of(arguments).files.is_empty() {
             continue;
         }
-        let text = part_text(&place.part.body);
+        let text = part_text(&located.part.body);
         let mut here = HashSet::new();
         let names = pattern.captures_iter(&text).filter_map(|hit| hit.get(1));
         for name in names.take(MAX_PER_EDIT) {
             if here.insert(name.as_str()) {
                 let search = Search::new(name.as_str());
-                found.push(place.draft(FactKind::Identifier, search, name.as_str()));
+                found.push(located.draft(FactKind::Identifier, search, name.as_str()));
             }
         }
     }

@@ -19,8 +19,8 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
     let Some(pattern) = LINK.as_ref() else {
         return;
     };
-    for place in material.places() {
-        let (Body::Text(text) | Body::ToolResult { text, .. }) = &place.part.body else {
+    for located in material.located_parts() {
+        let (Body::Text(text) | Body::ToolResult { text, .. }) = &located.part.body else {
             continue;
         };
         let hits = pattern.find_iter(text).filter(|hit| is_link(hit.as_str()));
@@ -30,7 +30,7 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
                 .trim_end_matches(['.', ',', ';', ':', '*', '_']);
             let search = Search::new(link).or(short(link));
             let span = hit.start()..hit.start() + link.len();
-            found.push(place.draft_at(FactKind::Link, search, link, span));
+            found.push(located.draft_at(FactKind::Link, search, link, span));
         }
     }
 }

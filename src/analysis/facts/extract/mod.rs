@@ -49,14 +49,14 @@ pub(super) struct Draft {
 
 /// A part of the history.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct LocatedPart<'a> {
     message: &'a Message,
     message_idx: u32,
     part: &'a Part,
     part_idx: u32,
 }
 
-impl Place<'_> {
+impl LocatedPart<'_> {
     /// Creates a fact in this part. `text` is searched in it for the span.
     fn draft(&self, kind: FactKind, search: Search, key: &str) -> Draft {
         let raw = match &self.part.body {
@@ -117,9 +117,9 @@ impl<'a> Material<'a> {
         };
         let mut results = HashMap::new();
         let mut marks_errors = false;
-        for place in material.places() {
-            if let Body::ToolResult { call, is_error, .. } = &place.part.body {
-                results.insert(&**call, (place.message_idx, place.part_idx));
+        for located in material.located_parts() {
+            if let Body::ToolResult { call, is_error, .. } = &located.part.body {
+                results.insert(&**call, (located.message_idx, located.part_idx));
                 marks_errors |= is_error;
             }
         }
@@ -129,12 +129,12 @@ impl<'a> Material<'a> {
     }
 
     /// Returns all parts of the history, in order.
-    fn places(&self) -> impl Iterator<Item = Place<'a>> + use<'a> {
+    fn located_parts(&self) -> impl Iterator<Item = LocatedPart<'a>> + use<'a> {
         let session = self.session;
         let messages = (0..).zip(&session.messages);
         let history = messages.filter(|(_, message)| message.in_history && !message.is_summary);
         history.flat_map(move |(message_idx, message)| {
-            message.parts.clone().map(move |part| Place {
+            message.parts.clone().map(move |part| LocatedPart {
                 message,
                 message_idx,
                 part: &session.parts[part],
@@ -144,18 +144,19 @@ impl<'a> Material<'a> {
     }
 
     /// Returns the tool calls of the model with their tool and arguments, if these are JSON.
-    fn calls(&self) -> impl Iterator<Item = (Place<'a>, &'a str, &Value)> {
-        self.places().filter_map(|place| match &place.part.body {
-            Body::ToolCall { tool, .. } => {
-                let arguments = self.arguments[place.part_idx as usize].as_ref()?;
-                Some((place, &**tool, arguments))
-            }
-            _ => None,
-        })
+    fn calls(&self) -> impl Iterator<Item = (LocatedPart<'a>, &'a str, &Value)> {
+        self.located_parts()
+            .filter_map(|located| match &located.part.body {
+                Body::ToolCall { tool, .. } => {
+                    let arguments = self.arguments[located.part_idx as usize].as_ref()?;
+                    Some((located, &**tool, arguments))
+                }
+                _ => None,
+            })
     }
 
     /// Returns the texts that the user wrote.
-    fn user_texts(&self) -> impl Iterator<Item = (Place<'a>, &'a str)> {
+    fn user_texts(&self) -> impl Iterator<Item = (LocatedPart<'a>, &'a str)> {
         self.texts(|message| message.role == Role::User && !message.is_injected)
     }
 
@@ -163,32 +164,32 @@ impl<'a> Material<'a> {
     fn texts(
         &self,
         is_from: impl Fn(&Message) -> bool,
-    ) -> impl Iterator<Item = (Place<'a>, &'a str)> {
-        self.places()
-            .filter_map(move |place| match &place.part.body {
-                Body::Text(text) if is_from(place.message) => Some((place, &**text)),
+    ) -> impl Iterator<Item = (LocatedPart<'a>, &'a str)> {
+        self.located_parts()
+            .filter_map(move |located| match &located.part.body {
+                Body::Text(text) if is_from(located.message) => Some((located, &**text)),
                 _ => None,
             })
     }
 
     /// Returns the results of commands with their text.
-    fn command_results(&self) -> impl Iterator<Item = (Place<'a>, &'a str)> {
+    fn command_results(&self) -> impl Iterator<Item = (LocatedPart<'a>, &'a str)> {
         let mut of_commands: Vec<u32> = self
             .calls()
             .filter(|(.., arguments)| super::call::command(arguments).is_some())
-            .filter_map(|(place, ..)| match &place.part.body {
+            .filter_map(|(located, ..)| match &located.part.body {
                 Body::ToolCall { call, .. } => self.results.get(&**call),
                 _ => None,
             })
             .map(|(_, part)| *part)
             .collect();
         of_commands.sort_unstable();
-        self.places()
-            .filter_map(move |place| match &place.part.body {
+        self.located_parts()
+            .filter_map(move |located| match &located.part.body {
                 Body::ToolResult { text, .. }
-                    if of_commands.binary_search(&place.part_idx).is_ok() =>
+                    if of_commands.binary_search(&located.part_idx).is_ok() =>
                 {
-                    Some((place, &**text))
+                    Some((located, &**text))
                 }
                 _ => None,
             })

@@ -22,7 +22,7 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
     let said = material.texts(|message| {
         message.role == Role::Assistant || (message.role == Role::User && !message.is_injected)
     });
-    for (place, text) in said.chain(material.command_results()) {
+    for (located, text) in said.chain(material.command_results()) {
         let hits = pattern.captures_iter(text).filter_map(|hit| {
             let (label, value) = (hit.get(1)?, hit.get(2)?);
             let label_text = label.as_str().trim();
@@ -42,7 +42,7 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
             let search = Search::new(&text[span.clone()]).or(value);
             let key = label.to_lowercase();
             found.push(
-                place
+                located
                     .draft_at(FactKind::Value, search, &key, span)
                     .detail(value),
             );
