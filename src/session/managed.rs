@@ -78,6 +78,8 @@ pub enum ManagedEntry {
         text: String,
         /// Kind of message.
         kind: WrittenKind,
+        /// Whether it is the text of the answer behind it. Formats that cannot add one to an answer write a message.
+        joins_next: bool,
         /// Id of the call that it answers, if it is a result that was not recorded. Formats that cannot add a result leave
         /// it out.
         answers: Option<String>,

@@ -15,6 +15,7 @@ pub mod aider;
 pub mod baseagent;
 pub mod cline;
 pub mod cline_legacy;
+pub mod codex;
 pub mod continue_dev;
 pub mod copilot_chat;
 pub mod cowagent;
@@ -58,6 +59,7 @@ pub static REGISTRY: Registry = Registry {
         baseagent::ACTIONS,
         cline::ACTIONS,
         cline_legacy::ACTIONS,
+        codex::ACTIONS,
         continue_dev::ACTIONS,
         copilot_chat::ACTIONS,
         cowagent::ACTIONS,

@@ -145,7 +145,7 @@ fn unknown_and_out_of_range_keys_are_reported_and_ignored() {
     assert!(
         import("hello")
             .expect_err("nothing")
-            .contains("no known setting found")
+            .contains("no setting of a supported system found")
     );
 }
 

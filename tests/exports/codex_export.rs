@@ -132,6 +132,7 @@ fn written(text: &str, kind: WrittenKind, before_message: usize) -> ManagedEntry
         role: Role::User,
         text: text.to_owned(),
         kind,
+        joins_next: false,
         answers: None,
         before_message,
     }

@@ -155,6 +155,7 @@ fn random_edit(session: &Session, dice: &mut Dice) -> (Managed, Vec<String>) {
                 role: plimsoll::session::Role::User,
                 text,
                 kind: WrittenKind::Notice,
+                joins_next: false,
                 answers: None,
                 before_message: idx,
             });

@@ -189,6 +189,10 @@ fn origins(outcome: &Outcome) -> Vec<Vec<Origin>> {
     let context = &outcome.context;
     let mut origins: Vec<Vec<Origin>> = Vec::new();
     for entry in &context.entries {
+        // Cases name the origin of the calls of a message with a new text.
+        if matches!(&entry.body, EntryBody::Written(written) if written.joins_next) {
+            continue;
+        }
         let origin = match &entry.body {
             EntryBody::Original(message) => Origin {
                 message: Some(*message as usize),

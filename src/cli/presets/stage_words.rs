@@ -170,6 +170,7 @@ pub(super) fn kept(keep: &Keep) -> String {
         Keep::FirstUser => "first_user".to_owned(),
         Keep::LastMessages(n) => format!("last_messages({})", n.text),
         Keep::LastTurns(n) => format!("last_turns({})", n.text),
+        Keep::LastAnswers(n) => format!("last_answers({})", n.text),
         Keep::LastTokens(n) => format!("last_tokens({})", n.text),
         Keep::LastToolTokens(n) => format!("last_tool_tokens({})", n.text),
         Keep::LastResults(n) => format!("last_results({})", n.text),

@@ -171,6 +171,13 @@ fn axis(policy: &Policy, knob: &Knob, values: &str) -> anyhow::Result<Axis> {
     };
     let (high, how) = rest.split_once(':').unzip();
     let ends = (value(low)?, value(high.unwrap_or(rest))?);
+    if ends.0 > ends.1 {
+        bail!(
+            "--vary {name}={values}: the range is descending; put the smaller value first, as in {name}={}..{}",
+            ends.1,
+            ends.0
+        );
+    }
     let scale = match how {
         None => None,
         Some("log") => Some(Scale::Log),

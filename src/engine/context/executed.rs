@@ -69,6 +69,7 @@ fn written_entries(written: &Written) -> Vec<ManagedEntry> {
         } else {
             WrittenKind::Addition
         },
+        joins_next: written.joins_next,
         answers: written
             .answers
             .as_ref()

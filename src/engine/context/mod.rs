@@ -77,6 +77,8 @@ pub struct Written {
     pub text: Arc<str>,
     /// Blocks of the text, if an action in Anthropic's shape wrote it.
     pub blocks: Option<Arc<[Block]>>,
+    /// Whether it is the text of the answer behind it, which has only calls: both are one message.
+    pub joins_next: bool,
     /// The call that it answers, if it is a result that was not recorded.
     pub answers: Option<AnsweredCall>,
     /// Whether the text is a stand-in of the right size, which cannot be exported.

@@ -159,6 +159,7 @@ pub(super) fn written(message: &ChatMessage, source: ChangeSource) -> Written {
         kind,
         text,
         blocks: Some(blocks).filter(|blocks| !blocks.is_empty()),
+        joins_next: message.calls().iter().any(|call| call.part.is_some()),
         answers: message.call_id.clone().map(|call| AnsweredCall {
             call,
             tool: message.name.clone(),

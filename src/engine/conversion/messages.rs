@@ -2,11 +2,13 @@
 
 use super::pieces::WRITTEN;
 use crate::chat::{
-    Block, ChatMessage, Content, Fields, Messages, Replaced, Shape, Text, messages_of, push_grouped,
+    Block, ChatMessage, Content, Fields, Messages, Replaced, Shape, Text, join_answer, messages_of,
+    push_grouped,
 };
 use crate::engine::case::Case;
 use crate::engine::context::{Context, Edited, Entry, EntryBody, Marker, PartStatus, Written};
 use crate::session::{Body, Part, Role};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The entries that messages consist of.
@@ -141,12 +143,8 @@ fn add_messages(
     let entries = &context.entries;
     let mut at = first;
     while let Some(entry) = entries.get(at) {
-        let answer = match entry.body {
-            EntryBody::Original(message) => case.originals().answer(&case.session, shape, message),
-            _ => None,
-        };
-        if let Some((n, whole)) = answer.filter(|(n, _)| are_whole(&entries[at..], *n)) {
-            push_grouped(messages, whole, shape);
+        if let Some((n, whole)) = joined(case, &entries[at..], &context.markers, shape) {
+            push_grouped(messages, &whole, shape);
             note((at, at + n - 1), 1, messages.len());
             at += n;
             continue;
@@ -158,6 +156,38 @@ fn add_messages(
         });
         note((at, at), n_given, messages.len());
         at += 1;
+    }
+}
+
+/// Returns the message that the first entries form and their number, if they are several: an answer that the file
+/// splits, or a written text with the answer behind it.
+fn joined<'a>(
+    case: &'a Case,
+    entries: &[Entry],
+    markers: &[Marker],
+    shape: Shape,
+) -> Option<(usize, Cow<'a, ChatMessage>)> {
+    let (entry, behind) = entries.split_first()?;
+    match &entry.body {
+        EntryBody::Original(message) => {
+            let answer = case.originals().answer(&case.session, shape, *message)?;
+            are_whole(entries, answer.0).then_some((answer.0, Cow::Borrowed(&answer.1)))
+        }
+        EntryBody::Written(written) if written.joins_next => {
+            let (n, answer) = joined(case, behind, markers, shape).or_else(|| {
+                let mut only = None;
+                give(case, behind.first()?, markers, shape, |message| {
+                    only = Some(Cow::Owned(message.clone()));
+                });
+                Some((1, only?))
+            })?;
+            let is_silent = matches!(answer.content, Content::Missing | Content::Null);
+            let text = written_message(written, entry.id, shape);
+            let whole = (is_silent && !answer.calls().is_empty())
+                .then(|| join_answer(&[text, answer.into_owned()]))??;
+            Some((n + 1, Cow::Owned(whole)))
+        }
+        _ => None,
     }
 }
 

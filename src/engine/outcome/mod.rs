@@ -24,7 +24,7 @@ pub struct Outcome {
     pub end: Tokens,
     /// `end` as a share of the usable window.
     pub end_pressure: Share,
-    /// Number of compactions that removed something, without manual edits.
+    /// Number of compactions, without manual edits: times that a stage removed what the call before still contained.
     pub compactions: usize,
     /// Number of calls whose first try overflowed.
     pub overflows: usize,

@@ -38,10 +38,10 @@ impl Run<'_> {
         let messages = edit.messages(&self.working);
         let files = edit.take_files();
         edit.apply(&mut self.working, event);
-        let goes_on = self.goes_on(idx);
+        let is_new = self.removes_more(idx, &messages);
         self.triggers.fired(idx, self.call);
         self.acted = true;
-        self.outcome.compactions += usize::from(!goes_on);
+        self.outcome.compactions += usize::from(is_new);
         self.outcome.events.push(Event {
             call: self.call,
             stage: self.triggers.stage(idx).id.clone(),

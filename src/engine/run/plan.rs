@@ -6,7 +6,7 @@ use crate::engine::case::storage::NewFile;
 use crate::engine::context::Written;
 use crate::engine::context::taken::{Taken, ranges, widen};
 use crate::engine::context::working::{Which, Working};
-use crate::engine::expr::Moment;
+use crate::engine::expr::{Expr, Moment};
 use crate::engine::outcome::Idle;
 use crate::engine::policy::meter::Meter;
 use crate::engine::policy::stages::{
@@ -36,6 +36,8 @@ pub(super) struct PendingEdit {
     taken: Taken,
     must_shrink: bool,
     place: SummaryPosition,
+    /// Tokens of a predicted summary that the model does not write.
+    added: Tokens,
 }
 
 /// A change of the context.
@@ -128,7 +130,8 @@ pub(super) fn plan(
                 || Tokens::ZERO,
                 moment,
                 || {
-                    let max_tokens = Tokens(summarize.max_tokens.value(moment).max(0.0) as u64);
+                    let tokens = |expr: &Expr| Tokens(expr.value(moment).max(0.0) as u64);
+                    let max_tokens = tokens(&summarize.max_tokens);
                     let request = request(working, stage, call, &taken, (summarize, max_tokens));
                     Plan::Asks(
                         request,
@@ -136,6 +139,7 @@ pub(super) fn plan(
                             taken,
                             must_shrink: stage.guard.must_shrink,
                             place: summarize.place,
+                            added: tokens(&summarize.added),
                         },
                     )
                 },
@@ -170,7 +174,7 @@ fn request(
     }
 }
 
-/// Converts an answer to the edit that waited for it, and returns the answer's weight.
+/// Converts an answer to the edit that waited for it, and returns the tokens that the model wrote.
 ///
 /// # Errors
 /// Returns the reason if the edit is not applied: the answer failed, is empty, or would not make the context smaller.
@@ -207,13 +211,18 @@ pub(super) fn fulfil(
         text: message,
     };
     let written = written(replacement, WrittenKind::Summary, is_predicted);
+    let received = if is_predicted {
+        weight - pending.added
+    } else {
+        weight
+    };
     Ok((
         Edit::Replace {
             taken: pending.taken,
             written: Some((written, weight.0 as u32)),
             place: pending.place,
         },
-        weight,
+        received,
     ))
 }
 
@@ -242,6 +251,7 @@ fn written(replacement: Replacement, kind: WrittenKind, is_predicted: bool) -> W
         kind,
         text,
         blocks: None,
+        joins_next: false,
         answers: None,
         is_predicted,
         covers: Vec::new(),

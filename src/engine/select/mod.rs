@@ -10,7 +10,7 @@ use crate::engine::context::taken::Taken;
 use crate::engine::context::working::{Live, LiveResult, Which, Working};
 use crate::engine::expr::{Expr, Moment};
 use crate::engine::policy::stages::{Boundary, Keep, Results, Take};
-use crate::session::Body;
+use crate::session::{Body, Role};
 use crate::units::Tokens;
 use kept::{KeptEntries, is_system};
 
@@ -155,6 +155,19 @@ fn suffix(case: &Case, entries: &[Entry], keep: &Keep, moment: &Moment) -> usize
                 sum <= wanted
             })
         }
+        Keep::LastAnswers(n) => {
+            let wanted = n.value(moment);
+            let (mut count, mut newest) = (0.0, None);
+            first_kept(entries, |entry| match answer(case, entry) {
+                None => count < wanted,
+                answer if answer == newest => true,
+                answer => {
+                    newest = answer;
+                    count += 1.0;
+                    count <= wanted
+                }
+            })
+        }
         Keep::LastTurns(n) => {
             let end = entries
                 .iter()
@@ -166,6 +179,13 @@ fn suffix(case: &Case, entries: &[Entry], keep: &Keep, moment: &Moment) -> usize
         }
         _ => entries.len(),
     }
+}
+
+/// Returns the call whose answer contains an entry of the session; its index if the call is unknown.
+fn answer(case: &Case, entry: &Entry) -> Option<u32> {
+    let index = entry.message()?;
+    let message = &case.session.messages[index as usize];
+    (message.role == Role::Assistant).then(|| message.call.map_or(index, |call| call as u32))
 }
 
 /// Returns the first of the last entries that all satisfy `is_kept`, which is called from the newest on.

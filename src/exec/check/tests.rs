@@ -281,6 +281,7 @@ fn the_expected_tokens_by_kind_add_up_to_the_context() {
         role: Role::User,
         text: "a notice".to_owned(),
         kind: WrittenKind::Notice,
+        joins_next: false,
         answers: None,
         before_message: 0,
     });
@@ -327,6 +328,7 @@ fn a_notice_between_kept_messages_only_changes_the_id_of_a_parent() {
             role: Role::User,
             text: "Come to an end.".to_owned(),
             kind: WrittenKind::Notice,
+            joins_next: false,
             answers: None,
             before_message: 2,
         },

@@ -57,14 +57,9 @@ pub fn import(text: &str) -> Result<Imported, String> {
         if let Some(why) = likely_form(text).and_then(why) {
             return why;
         }
-        let known: Vec<_> = NATIVE
-            .iter()
-            .map(|n| format!("{} ({})", n.system, n.file))
-            .collect();
-        format!(
-            "no known setting found; supported systems: {}",
-            known.join(", ")
-        )
+        "no setting of a supported system found; searched for the keys of its configuration file or of its constructor. \
+         `plimsoll presets list` lists the systems, `plimsoll presets show NAME` their keys"
+            .to_owned()
     })
 }
 

@@ -3,6 +3,7 @@
 use super::prune::without_images;
 use super::request::{BELOW, END, PREFIX, PRIOR, is_summary, text_of, without_prefix};
 use crate::chat::{Block, BlockBody, Calls, ChatMessage, Content, python_str};
+use crate::session::WrittenKind;
 use crate::systems::python::{head, is_space, strip, strip_end};
 use serde_json::json;
 use std::collections::HashSet;
@@ -98,11 +99,6 @@ pub(super) fn assembled(
     let mut after = all[..start].to_vec();
     let mut rest = all[end..].to_vec();
     match rest.first_mut().filter(|_| is_merged) {
-        // A message of its own: a call without text holds no text.
-        Some(first) if text_of(first).is_empty() => {
-            let text = format!("{PRIOR}\n\n\n{BELOW}\n\n{summary}\n\n{END}");
-            after.push(ChatMessage::summary("assistant", text));
-        }
         Some(first) => *first = merged(first, &summary),
         None => after.push(ChatMessage::summary(own, format!("{summary}\n\n{END}"))),
     }
@@ -116,7 +112,11 @@ fn merged(message: &ChatMessage, summary: &str) -> ChatMessage {
     let after = format!("\n\n{BELOW}\n\n{summary}\n\n{END}");
     let Content::Blocks(blocks) = &message.content else {
         let own = message.text().unwrap_or_default();
-        return message.with_text(format!("{before}{own}{after}"));
+        let mut now = message.with_text(format!("{before}{own}{after}"));
+        if message.content.first_part().is_none() {
+            now.written = Some(WrittenKind::Summary);
+        }
+        return now;
     };
     let mut now = message.clone();
     let blocks = blocks.iter().cloned();

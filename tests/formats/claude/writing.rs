@@ -191,6 +191,7 @@ fn notices_and_summaries_are_written_at_their_positions() {
         role: Role::User,
         text: text.into(),
         kind,
+        joins_next: false,
         answers: None,
         before_message: 6,
     };
@@ -339,6 +340,7 @@ fn managed_entries(session: &Session) -> Vec<ManagedEntry> {
         role: Role::User,
         text: "ours".into(),
         kind,
+        joins_next: false,
         answers: None,
         before_message: 0,
     };

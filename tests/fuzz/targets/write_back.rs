@@ -63,6 +63,7 @@ fn managed(session: &Session, u: &mut Unstructured<'_>) -> Result<Managed> {
                 role: *u.choose(&roles)?,
                 text: format!("written {idx} \u{1b}\"\u{0}"),
                 kind: *u.choose(&[WrittenKind::Summary, WrittenKind::Notice])?,
+                joins_next: false,
                 answers: None,
                 before_message: idx,
             }),

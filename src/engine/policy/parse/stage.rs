@@ -48,6 +48,8 @@ enum ActionToml {
         place: SummaryPosition,
         #[serde(default)]
         opaque: bool,
+        #[serde(default = "zero")]
+        added: String,
     },
 }
 
@@ -140,12 +142,14 @@ fn action(
             prompt,
             place: stands,
             opaque,
+            added,
         } => Action::Summarize(Summarize {
             max_tokens: Expr::parse(&max_tokens, Type::Number, vocabulary).map_err(at(place))?,
             prefix,
             prompt,
             place: stands,
             is_opaque: opaque,
+            added: Expr::parse(&added, Type::Number, vocabulary).map_err(at(place))?,
         }),
     })
 }
@@ -170,6 +174,10 @@ fn cut(cut: CutToml, vocabulary: &Vocabulary, place: &str) -> Result<Cut, Policy
 /// Returns the default prompt of a summary.
 fn default_prompt() -> String {
     "summarize".to_owned()
+}
+
+fn zero() -> String {
+    "0".to_owned()
 }
 
 /// Parses `named` and its numbers, each an expression. The action itself parses the other keys of the table.

@@ -93,6 +93,7 @@ fn refuse_idle_rules(keep: &[Keep], what: TakeKind, place: &str) -> Result<(), P
             Keep::System
                 | Keep::FirstUser
                 | Keep::FirstMessages(_)
+                | Keep::LastAnswers(_)
                 | Keep::LastUser
                 | Keep::UserTokens(_)
         ),
@@ -121,6 +122,7 @@ fn keep(text: &str, vocabulary: &Vocabulary, place: &str) -> Result<Keep, Policy
         ("first_messages", Some(n)) => Ok(Keep::FirstMessages(number(n)?)),
         ("last_messages", Some(n)) => Ok(Keep::LastMessages(number(n)?)),
         ("last_turns", Some(n)) => Ok(Keep::LastTurns(number(n)?)),
+        ("last_answers", Some(n)) => Ok(Keep::LastAnswers(number(n)?)),
         ("last_tokens", Some(n)) => Ok(Keep::LastTokens(number(n)?)),
         ("last_results", Some(n)) => Ok(Keep::LastResults(number(n)?)),
         ("last_tool_tokens", Some(n)) => Ok(Keep::LastToolTokens(number(n)?)),

@@ -156,6 +156,8 @@ pub enum Keep {
     LastMessages(Expr),
     /// The newest turns, this many.
     LastTurns(Expr),
+    /// The newest answers of the model, this many, and everything behind the first of them.
+    LastAnswers(Expr),
     /// The newest messages up to this total weight.
     LastTokens(Expr),
     /// The newest tool results up to this total weight.
@@ -177,6 +179,7 @@ impl Keep {
             Self::System | Self::FirstUser | Self::LastUser => None,
             Self::LastMessages(n)
             | Self::LastTurns(n)
+            | Self::LastAnswers(n)
             | Self::LastTokens(n)
             | Self::LastToolTokens(n)
             | Self::LastResults(n)
@@ -303,6 +306,7 @@ impl Stage {
             Keep::FirstUser => Keep::FirstUser,
             Keep::LastMessages(n) => Keep::LastMessages(bind(n)),
             Keep::LastTurns(n) => Keep::LastTurns(bind(n)),
+            Keep::LastAnswers(n) => Keep::LastAnswers(bind(n)),
             Keep::LastTokens(n) => Keep::LastTokens(bind(n)),
             Keep::LastToolTokens(n) => Keep::LastToolTokens(bind(n)),
             Keep::LastResults(n) => Keep::LastResults(bind(n)),
@@ -313,6 +317,7 @@ impl Stage {
         let action = match &self.action {
             Action::Summarize(summarize) => Action::Summarize(Summarize {
                 max_tokens: bind(&summarize.max_tokens),
+                added: bind(&summarize.added),
                 ..summarize.clone()
             }),
             Action::Cut(cut) => Action::Cut(cut.bind(names)),
@@ -351,10 +356,11 @@ impl Stage {
         let takes = self.take.keep.iter().filter_map(Keep::number);
         let saves = self.guard.min_saved.iter().chain([&self.guard.cooldown]);
         let does = match &self.action {
-            Action::Clear(_) | Action::Drop(_) => None,
-            Action::Summarize(summarize) => Some(&summarize.max_tokens),
+            Action::Clear(_) | Action::Drop(_) => [None, None],
+            Action::Summarize(s) => [Some(&s.max_tokens), Some(&s.added)],
             Action::Cut(_) | Action::Log(_) | Action::Named(_) => return false,
         };
+        let does = does.into_iter().flatten();
         let mut all = takes.chain(&self.take.oldest).chain(saves).chain(does);
         self.guard.cold.is_none() && self.delay.is_none() && all.all(is_constant)
     }

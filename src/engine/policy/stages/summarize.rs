@@ -8,6 +8,8 @@ use serde::Deserialize;
 pub struct Summarize {
     /// Maximum tokens of the summary, including its prefix.
     pub max_tokens: Expr,
+    /// Assumed tokens of what the system adds to the summary: part of `max_tokens` that the model does not write.
+    pub added: Expr,
     /// Text before the summary.
     pub prefix: String,
     /// Name of the prompt that asks for it.

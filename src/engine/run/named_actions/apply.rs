@@ -17,6 +17,7 @@ use crate::engine::policy::stages::{Action, Mutates};
 use crate::engine::run::Run;
 use crate::engine::run::view::View;
 use crate::units::Tokens;
+use std::ops::Range;
 use std::sync::Arc;
 
 impl After {
@@ -142,7 +143,8 @@ impl Run<'_> {
         }
         let context_change = context_change.unwrap_or_default();
         self.note_pins(stage, &context_change.messages);
-        let goes_on = self.goes_on(stage);
+        let messages = widen(&context_change.messages);
+        let is_new = self.removes_more(stage, &messages);
         let repairs = self.triggers.stage(stage).action.kind() == ActionKind::Repair;
         self.triggers.tried(stage, self.call);
         if changed {
@@ -153,7 +155,7 @@ impl Run<'_> {
             self.took(stage, metered);
             return;
         }
-        self.outcome.compactions += usize::from(context_change.removed && !goes_on && !repairs);
+        self.outcome.compactions += usize::from(context_change.removed && is_new && !repairs);
         if let Some(why) = &done.halt {
             self.outcome.halts.push(Halt {
                 call: self.call,
@@ -170,7 +172,7 @@ impl Run<'_> {
             measured,
             before,
             after: self.working.tokens(),
-            messages: widen(&context_change.messages),
+            messages,
             request: (!pending.answers.is_empty()).then_some(pending.traffic),
             did: match (context_change.removed, changed) {
                 (true, _) => Did::Removed,
@@ -282,7 +284,28 @@ impl Run<'_> {
         }
     }
 
-    /// Returns whether a stage only repeats its edit of the call before: a view that is rebuilt for each call.
+    /// Returns whether a stage changes messages that its last event did not, or whether its last edit is not part of this
+    /// context.
+    pub(in crate::engine::run) fn removes_more(
+        &self,
+        stage: usize,
+        messages: &[Range<usize>],
+    ) -> bool {
+        if !self.goes_on(stage) {
+            return true;
+        }
+        let Some(last) = self.last_event(stage) else {
+            return true;
+        };
+        let last = &self.outcome.events[last as usize].messages;
+        let is_in = |range: &Range<usize>| {
+            let at = last.partition_point(|known| known.end < range.end);
+            last.get(at).is_some_and(|known| known.start <= range.start)
+        };
+        !messages.iter().all(is_in)
+    }
+
+    /// Returns whether a stage acts at consecutive calls on a view, which is rebuilt for each call.
     pub(in crate::engine::run) fn goes_on(&self, stage: usize) -> bool {
         let is_view = self.triggers.stage(stage).mutates == Mutates::View;
         is_view

@@ -157,6 +157,8 @@ impl<'a> DocumentWriter<'a> {
         let changes = MessageChanges::new(managed);
         let mut pieces = Vec::new();
         let mut written = vec![false; self.is_message.len()];
+        // Text of the last piece, if it belongs to the next one.
+        let mut text_of_next = None;
         self.push_others(0, &mut pieces);
         for entry in &managed.entries {
             let message = match entry {
@@ -165,8 +167,10 @@ impl<'a> DocumentWriter<'a> {
                     text,
                     kind,
                     answers,
+                    joins_next,
                     ..
                 } => {
+                    text_of_next = joins_next.then_some((*role, text));
                     let is_addition = *kind == WrittenKind::Addition;
                     let is_empty_answer = (*role, *kind) == (Role::Assistant, WrittenKind::Notice);
                     let added = is_addition
@@ -197,7 +201,14 @@ impl<'a> DocumentWriter<'a> {
                 continue;
             };
             written[element] = true;
-            if let Some(piece) = self.piece(element, &changes) {
+            if let Some(mut piece) = self.piece(element, &changes) {
+                let joined = text_of_next.take();
+                let joined = joined.and_then(|(role, text)| with_text(&piece, role, text));
+                if let Some(joined) = joined {
+                    pieces.pop();
+                    piece.is_untouched = false;
+                    piece.text = joined.into();
+                }
                 pieces.push(piece);
                 self.push_others(element + 1, &mut pieces);
             }
@@ -322,9 +333,11 @@ impl<'a> DocumentWriter<'a> {
 fn with_text(piece: &Piece<'_>, role: Role, text: &str) -> Option<Vec<u8>> {
     let mut message = json::parse_lenient(&piece.text).ok()?;
     let is_same = json::str_at(&message, &["role"]) == Some(role.name());
-    let content = message.get_mut("content").filter(|_| is_same)?;
+    let members = message.as_object_mut().filter(|_| is_same)?;
+    let content = members.entry("content").or_insert(Value::Null);
     let block = |text: &str| serde_json::json!({"type": "text", "text": text});
     match content {
+        Value::Null => *content = text.into(),
         Value::String(own) => *content = Value::from(vec![block(own), block(text)]),
         Value::Array(blocks) => blocks.push(block(text)),
         _ => return None,
