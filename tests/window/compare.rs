@@ -1,22 +1,18 @@
 //! Two sessions side by side: curves, the tab Compare, swap, and the workspace.
 
-use crate::screen::sized;
+use crate::screen::{Window, click, open, options, sample, says, sized};
 use egui::accesskit::Role;
-use egui::{Color32, Key, Modifiers, Shape, Vec2, vec2};
-use egui_kittest::Harness;
+use egui::{Color32, Key, Modifiers, Shape, vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::background::latest_result::WorkMode;
-use plimsoll::app::{App, Options, theme};
+use plimsoll::app::{Options, theme};
 use plimsoll::exec::Workspaces;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use tempfile::TempDir;
 
 const A: &str = "compacted.jsonl";
 const B: &str = "slow-growth.jsonl";
-
-type Window = Harness<'static, App>;
 
 /// A folder with copies of both sessions.
 struct Place(TempDir);
@@ -24,9 +20,8 @@ struct Place(TempDir);
 impl Place {
     fn new() -> Self {
         let place = Self(tempfile::tempdir().expect("a temporary folder"));
-        let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
         for name in [A, B] {
-            fs::copy(samples.join(name), place.at(name)).expect("a copy");
+            fs::copy(sample(name), place.at(name)).expect("a copy");
         }
         place
     }
@@ -37,22 +32,15 @@ impl Place {
 
     fn options(&self, name: &str, compared: Option<&str>) -> Options {
         Options {
-            paths: vec![self.at(name)],
             compared: compared.map(|name| self.at(name)),
-            no_state: true,
             workspaces: Workspaces::in_folder(self.at("kept")),
-            work: WorkMode::InFrame,
-            ..Options::default()
+            ..options(self.at(name))
         }
     }
 
     fn open(&self, name: &str, compared: Option<&str>) -> Window {
-        let options = self.options(name, compared);
-        let harness = Harness::builder()
-            .with_size(vec2(1440.0, 900.0))
-            .allow_missing_glyphs();
-        let mut window = harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options));
-        window.run_steps(8);
+        let mut window = open(self.options(name, compared));
+        window.run_steps(4);
         window
     }
 
@@ -65,19 +53,6 @@ impl Place {
             .expect("the program starts");
         serde_json::from_slice(&output.stdout).expect("JSON")
     }
-}
-
-fn click(window: &mut Window, label: &str) {
-    window.get_by_label(label).click();
-    window.run_steps(6);
-}
-
-fn says(window: &Window, words: &str) -> bool {
-    window.query_all_by(|_| true).any(|node| {
-        let node = node.accesskit_node();
-        let texts = [node.label(), node.value()];
-        texts.into_iter().flatten().any(|text| text.contains(words))
-    })
 }
 
 /// Returns the points of the line in a color that has the most.
@@ -163,8 +138,7 @@ fn the_second_curve_is_aligned_by_call_or_stretched() {
 
 #[test]
 fn without_a_comparison_there_is_a_way_to_start_one() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
-    let mut window = sized(vec![folder.join(A)], Vec2::new(1280.0, 720.0));
+    let mut window = sized(sample(A), vec2(1280.0, 720.0));
     click(&mut window, "Compare");
     window.get_by_label("Open as comparison…");
     assert!(compared_curve(&window).is_empty());
@@ -340,11 +314,8 @@ fn the_tab_fits_a_small_window() {
     let place = Place::new();
     let mut options = place.options(A, Some(B));
     options.size = vec2(800.0, 600.0);
-    let harness = Harness::builder()
-        .with_size(options.size)
-        .allow_missing_glyphs();
-    let mut window = harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options));
-    window.run_steps(8);
+    let mut window = open(options);
+    window.run_steps(4);
     for page in ["messages", "tools", "facts", "figures"] {
         click(&mut window, &format!("Compare: {page}"));
     }

@@ -1,22 +1,18 @@
 //! The search in all sessions, its index, and snippets in the message table.
 
+use crate::screen::{Window, click, large, open, options, press, sample};
 use egui::accesskit::Role;
 use egui::{Key, Modifiers, Shape, vec2};
-use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use plimsoll::analysis::query::Query;
-use plimsoll::app::background::latest_result::WorkMode;
-use plimsoll::app::{App, Options, theme};
+use plimsoll::app::{Options, theme};
 use plimsoll::exec::IndexFolder;
 use plimsoll::exec::search::{SearchOptions, SearchResult, search};
 use plimsoll::exec::stores::find_in;
 use plimsoll::progress::Progress;
 use plimsoll::tokens::default_counter;
 use std::fs;
-use std::path::Path;
 use tempfile::TempDir;
-
-type Window = Harness<'static, App>;
 
 const SAMPLES: [&str; 3] = ["compacted.jsonl", "handoff.json", "many-tool-results.jsonl"];
 
@@ -25,29 +21,17 @@ fn listed() -> (TempDir, IndexFolder, Window) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let sessions = folder.path().join("sessions");
     fs::create_dir(&sessions).expect("a folder");
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
-    for sample in SAMPLES {
-        fs::copy(from.join(sample), sessions.join(sample)).expect("a copy");
+    for name in SAMPLES {
+        fs::copy(sample(name), sessions.join(name)).expect("a copy");
     }
     let index = IndexFolder::in_folder(folder.path().join("index"));
-    let size = vec2(1280.0, 720.0);
     let options = Options {
-        paths: vec![sessions],
-        no_state: true,
         index: index.clone(),
-        work: WorkMode::InFrame,
-        size,
-        ..Options::default()
+        size: vec2(1280.0, 720.0),
+        ..options(sessions)
     };
-    let harness = Harness::builder().with_size(size).allow_missing_glyphs();
-    let mut window = harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options));
-    window.run_steps(4);
+    let window = open(options);
     (folder, index, window)
-}
-
-fn press(window: &mut Window, key: Key) {
-    window.key_press_modifiers(Modifiers::NONE, key);
-    window.run_steps(5);
 }
 
 fn field(window: &Window) -> egui_kittest::Node<'_> {
@@ -91,20 +75,20 @@ fn all_sessions_are_searched_and_enter_opens_a_session_at_its_message() {
     let (folder, index, mut window) = listed();
     typed(&mut window, "ledger kind:result");
     window.get_by_label("Press Enter to search.");
-    press(&mut window, Key::Enter);
+    press(&mut window, Modifiers::NONE, Key::Enter);
     let result = result(&folder, "ledger kind:result");
     window.get_by_label(&counted(&result));
     assert!(!index.is_on(), "a search does not switch the index on");
     // The first row is a session, the next ones are its messages.
-    press(&mut window, Key::ArrowDown);
-    press(&mut window, Key::ArrowDown);
-    press(&mut window, Key::ArrowDown);
+    press(&mut window, Modifiers::NONE, Key::ArrowDown);
+    press(&mut window, Modifiers::NONE, Key::ArrowDown);
+    press(&mut window, Modifiers::NONE, Key::ArrowDown);
     let second = &result.sessions[0].messages[1];
     let list = window.get_by_label("Messages found");
     let value = list.accesskit_node().value().expect("a highlighted row");
     let number = second.hit.message + 1;
     assert!(value.starts_with(&format!("Message {number}: ")), "{value}");
-    press(&mut window, Key::Enter);
+    press(&mut window, Modifiers::NONE, Key::Enter);
     window.run_steps(6);
     window.get_by_label(&format!("Message {number}"));
     let filter = window.get_by_role_and_label(Role::TextInput, "Filter messages");
@@ -115,7 +99,7 @@ fn all_sessions_are_searched_and_enter_opens_a_session_at_its_message() {
     window.get_by_label("Back to the sessions").click();
     window.run_steps(5);
     window.get_by_label(&counted(&result));
-    press(&mut window, Key::Escape);
+    press(&mut window, Modifiers::NONE, Key::Escape);
     window.get_by_label("3 sessions");
     assert_eq!(field(&window).accesskit_node().value().as_deref(), Some(""));
 }
@@ -126,7 +110,7 @@ fn errors_are_explained_while_typing_and_an_empty_result_says_what_was_searched(
     typed(&mut window, "kind:resul");
     window.get_by_label_contains("character 6: unknown kind `resul`");
     typed(&mut window, "t xyzzyx");
-    press(&mut window, Key::Enter);
+    press(&mut window, Modifiers::NONE, Key::Enter);
     window.get_by_label("No match in 3 sessions.");
     window.get_by_label("Clear the search").click();
     window.run_steps(4);
@@ -146,7 +130,7 @@ fn the_index_is_switched_on_and_off_and_then_answers_while_typing() {
     assert_eq!(index.open().expect("it is on").n_sessions().ok(), Some(3));
     typed(&mut window, "ledger");
     window.get_by_label(&counted(&result(&folder, "ledger")));
-    press(&mut window, Key::Escape);
+    press(&mut window, Modifiers::NONE, Key::Escape);
     click(&mut window, "Search index");
     click(&mut window, "Remove the index and switch it off");
     assert!(!index.is_on() && !folder.path().join("index").exists());
@@ -154,8 +138,7 @@ fn the_index_is_switched_on_and_off_and_then_answers_while_typing() {
 
 #[test]
 fn the_message_table_shows_the_text_around_each_match() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/compacted.jsonl");
-    let mut window = crate::screen::sized(vec![path], vec2(1440.0, 900.0));
+    let mut window = large(sample("compacted.jsonl"));
     window.key_press_modifiers(Modifiers::COMMAND, Key::F);
     window.run_steps(5);
     let highlighted = |window: &Window| {

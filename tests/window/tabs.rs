@@ -1,40 +1,22 @@
 //! Several sessions as tabs.
 
-use crate::screen::sized;
+use crate::screen::{Window, click, open, options, press, sample};
 use egui::accesskit::{Role, Toggled};
-use egui::{Key, Modifiers, PointerButton, vec2};
-use egui_kittest::Harness;
+use egui::{Key, Modifiers, PointerButton};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::App;
 use plimsoll::app::Options;
 use plimsoll::app::background::latest_result::WorkMode;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const FIRST: &str = "compacted.jsonl";
 const SECOND: &str = "slow-growth.jsonl";
 
-type Window = Harness<'static, App>;
-
-fn samples() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions")
-}
-
 /// Opens the first session; the second one is listed under Recent.
 fn window() -> Window {
-    let paths = vec![samples().join(FIRST), samples().join(SECOND)];
-    let mut window = sized(paths, vec2(1440.0, 900.0));
-    window.run_steps(4);
-    window
-}
-
-fn click(window: &mut Window, label: &str) {
-    window.get_by_label(label).click();
-    window.run_steps(6);
-}
-
-fn press(window: &mut Window, modifiers: Modifiers, key: Key) {
-    window.key_press_modifiers(modifiers, key);
-    window.run_steps(6);
+    open(Options {
+        paths: vec![sample(FIRST), sample(SECOND)],
+        ..options(PathBuf::new())
+    })
 }
 
 /// Returns the names of the tabs, and the index of the shown one.
@@ -201,16 +183,11 @@ fn a_closed_tab_keeps_undo_when_it_is_opened_again() {
 
 #[test]
 fn work_of_a_hidden_tab_goes_on() {
-    let options = Options {
-        paths: vec![samples().join(FIRST), samples().join(SECOND)],
-        no_state: true,
+    let mut window = open(Options {
+        paths: vec![sample(FIRST), sample(SECOND)],
         work: WorkMode::AsNeeded,
-        ..Options::default()
-    };
-    let harness = Harness::builder()
-        .with_size(vec2(1440.0, 900.0))
-        .allow_missing_glyphs();
-    let mut window = harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options));
+        ..options(PathBuf::new())
+    });
     // The first session is still being loaded when another tab is shown.
     press(&mut window, Modifiers::COMMAND, Key::T);
     click(&mut window, SECOND);
