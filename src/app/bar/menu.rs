@@ -91,7 +91,8 @@ fn compare(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
         if ui.button("Choose a file…").clicked() {
             commands.push(CompareCommand::ShowDialog);
         }
-        for path in input.recent {
+        let open = input.document.and_then(|document| document.origin.path());
+        for path in input.recent.iter().filter(|path| Some(&***path) != open) {
             let name = Button::new(crate::app::open::recent::recent_name(path)).truncate();
             let name = ui.add(name).on_hover_text(path.display().to_string());
             if name.clicked() {
