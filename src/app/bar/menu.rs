@@ -5,6 +5,7 @@ use crate::app::command::Commands;
 use crate::app::compare::command::CompareCommand;
 use crate::app::open::command::OpenCommand;
 use crate::app::open::examples::EXAMPLES;
+use crate::app::open::recent::{is_folder, recent_name};
 use crate::app::run_logs::list::RunLogsCommand;
 use crate::app::sessions::list::SessionsCommand;
 use crate::app::shell::command::ShellCommand;
@@ -14,6 +15,7 @@ use crate::app::theme::space;
 use crate::app::widgets;
 use crate::app::widgets::text::small;
 use egui::{Button, Popup, ScrollArea, ThemePreference, Ui, vec2};
+use std::path::PathBuf;
 
 /// Part of the window's height that the menu leaves free, in points.
 const BESIDE: f32 = 64.0;
@@ -76,7 +78,7 @@ fn open(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
     }
     widgets::section(ui, "Recent");
     for path in input.recent {
-        let name = Button::new(crate::app::open::recent::recent_name(path)).truncate();
+        let name = Button::new(recent_name(path)).truncate();
         let name = ui.add(name);
         let name = name.on_hover_text(path.display().to_string());
         open_item::clicked(&name, OpenCommand::Path(path.clone()), commands);
@@ -91,8 +93,10 @@ fn compare(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
         if ui.button("Choose a file…").clicked() {
             commands.push(CompareCommand::ShowDialog);
         }
-        for path in input.recent {
-            let name = Button::new(crate::app::open::recent::recent_name(path)).truncate();
+        let open = input.document.and_then(|document| document.origin.path());
+        let is_other = |path: &&PathBuf| Some(path.as_path()) != open && !is_folder(path);
+        for path in input.recent.iter().filter(is_other) {
+            let name = Button::new(recent_name(path)).truncate();
             let name = ui.add(name).on_hover_text(path.display().to_string());
             if name.clicked() {
                 commands.push(CompareCommand::Open(path.clone(), 0));

@@ -150,8 +150,14 @@ fn filters(ui: &mut Ui, input: &CompareInput<'_>, rows: &Rows<'_>, commands: &mu
             }
             let messages = &rows.both.found.messages;
             let same = wording::count(messages.same.len(), "message");
-            let start = wording::grouped(messages.same_start as u64);
-            let text = format!("{same} in both, the first {start} in the same order");
+            let start = match messages.same_start {
+                0 => String::new(),
+                n => format!(
+                    ", the first {} in the same order",
+                    wording::grouped(n as u64)
+                ),
+            };
+            let text = format!("{same} in both{start}");
             ui.label(small(ui, text));
         });
     });

@@ -37,14 +37,18 @@ impl Origin {
         }
     }
 
-    /// Returns the folder of the file, if it is a local file.
-    pub fn folder(&self) -> Option<&Path> {
+    /// Returns the path, if it is a local file.
+    pub fn path(&self) -> Option<&Path> {
         match self {
-            Self::Path(path) => path
-                .parent()
-                .filter(|folder| !folder.as_os_str().is_empty()),
+            Self::Path(path) => Some(path),
             Self::Example(_) | Self::Pasted(_) => None,
         }
+    }
+
+    /// Returns the folder of the file, if it is a local file.
+    pub fn folder(&self) -> Option<&Path> {
+        let folder = self.path()?.parent();
+        folder.filter(|folder| !folder.as_os_str().is_empty())
     }
 }
 

@@ -7,6 +7,14 @@ use std::path::Path;
 pub(in crate::app) fn recent_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str());
     let name = safe_text::one_line(&name.to_string_lossy(), 80);
-    let is_folder = path.to_string_lossy().ends_with(std::path::is_separator);
-    if is_folder { format!("{name}/") } else { name }
+    if is_folder(path) {
+        format!("{name}/")
+    } else {
+        name
+    }
+}
+
+/// Returns whether a recent path is that of a folder: it ends in a separator.
+pub(in crate::app) fn is_folder(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(std::path::is_separator)
 }
