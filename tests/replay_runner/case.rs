@@ -38,8 +38,8 @@ pub(crate) struct ExpectedCall {
     pub(crate) from: Vec<Vec<Option<usize>>>,
     /// Names of the mechanisms that acted before the call.
     pub(crate) fired: Vec<String>,
-    /// Count that the system compared with its limit.
-    pub(crate) believed: Option<u64>,
+    /// Count that the system compared with its limit, or null; `None` if it could not be observed.
+    pub(crate) believed: Option<Value>,
     /// Summary requests.
     pub(crate) asked: Vec<Value>,
 }
@@ -93,7 +93,7 @@ fn call(value: &Value) -> ExpectedCall {
             .iter()
             .map(|name| name.as_str().unwrap_or_default().to_owned())
             .collect(),
-        believed: value["believed"].as_u64(),
+        believed: value.get("believed").cloned(),
         asked: list("asked"),
     }
 }

@@ -211,11 +211,9 @@ pub(super) fn fulfil(
         text: message,
     };
     let written = written(replacement, WrittenKind::Summary, is_predicted);
-    let received = if is_predicted {
-        weight - pending.added
-    } else {
-        weight
-    };
+    // The model writes no more than its part.
+    let excess = weight - (request.max_tokens - pending.added);
+    let received = weight - excess.min(pending.added);
     Ok((
         Edit::Replace {
             taken: pending.taken,

@@ -34,6 +34,7 @@ impl Rewrite for Compact {
         let (history, new) = rest.split_at(rest.len() - n_new);
         let used = input.number("reported") + since_answer(history) as f64;
         let done = Rewritten {
+            compared: Some(used as u64),
             terms: vec![("used".to_owned(), used)],
             ..Rewritten::default()
         };

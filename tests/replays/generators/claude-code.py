@@ -53,7 +53,7 @@ class Run:
         sent = [{"role": "system", "content": request["system"][-1]["text"], "from": 0}]
         sent += [{**m, "from": self.origin(m)} for m in messages]
         asked = [{"messages": [], "max_tokens": None}] * self.n_asked
-        self.calls.append({"before": at, "sent": sent, "fired": ["compact"] * bool(asked), "believed": None, "asked": asked})
+        self.calls.append({"before": at, "sent": sent, "fired": ["compact"] * bool(asked), "asked": asked})
         self.n_asked = 0
         total = self.given(nth)
         self.usage.append({"input": total - 20, "output": 20})

@@ -97,7 +97,7 @@ class Run:
         cut = [m for m in sent if m["role"] == "tool" and m["content"] != self.results[m["tool_call_id"]]]
         since = self.answers[len(self.calls) - 1] if self.calls else 0
         fired = ["cut"] * sum(m["from"] > since for m in cut) + ["compact"] * self.compacted
-        self.calls.append({"before": at, "sent": sent, "fired": fired, "believed": None, "asked": self.asked})
+        self.calls.append({"before": at, "sent": sent, "fired": fired, "asked": self.asked})
         self.asked, self.compacted = [], False
         input_tokens = len(json.dumps(messages, ensure_ascii=False).encode()) // 4
         output_tokens = len(json.dumps(answer, ensure_ascii=False).encode()) // 4
