@@ -5,6 +5,7 @@
 
 mod evaluate;
 mod evaluate_faults;
+mod evaluate_recorded;
 mod fault_answers;
 mod formats;
 #[path = "../common/reader.rs"]

@@ -4,7 +4,7 @@ use crate::analysis::tune::{Check, check_retained};
 use crate::cli::evaluate::evaluated;
 use crate::cli::lanes::Lane;
 use crate::exec::evaluate::{
-    EvaluatedSession, EvaluationJob, EvaluationLog, Plan, RunOptions, Tier, run,
+    EvaluatedSession, EvaluationJob, EvaluationLog, Plan, RECORDED, RunOptions, Tier, run,
 };
 use crate::units::Share;
 use anyhow::{anyhow, bail};
@@ -53,6 +53,7 @@ impl Retained {
             );
         }
         let lanes = report.probes.into_iter().flat_map(|probes| probes.lanes);
+        let lanes = lanes.filter(|lane| lane.lane != RECORDED);
         let check = lanes.map(|lane| {
             let check = check_retained(self.least, &lane.retained);
             (lane.lane, check)

@@ -1,6 +1,7 @@
 //! Contexts of calls as the messages of a request: converted as `plimsoll context` writes them.
 
 use super::job::EvaluatedLane;
+use super::points::Point;
 use super::sender::{Sender, Series};
 use crate::chat::{ChatMessage, message_from_json};
 use crate::engine::{Case, Estimator, KnobValues, ManualEdits, Policy, Schedule};
@@ -36,6 +37,15 @@ pub(super) struct PlayedLane {
 #[derive(Debug, Default)]
 pub(super) struct PlayedSamples {
     pub(super) samples: Vec<(String, PlayedLane)>,
+    /// The lane is the recorded run, about which is only asked after recorded compactions.
+    pub(super) is_recorded: bool,
+}
+
+impl PlayedSamples {
+    /// Returns whether questions are asked with this lane at a point.
+    pub(super) fn is_asked_at(&self, point: &Point) -> bool {
+        !self.is_recorded || point.is_recorded_compaction
+    }
 }
 
 /// Returns the recorded context of a call, without manual edits.
@@ -49,6 +59,40 @@ pub(super) fn recorded_context(case: &Case, call: usize) -> Result<PromptContext
         call,
     );
     prompt_context(&context_with(&job, &mut Estimator)?)
+}
+
+/// Returns the session without the recorded compactions directly before a call.
+pub(super) fn uncompacted(case: &Case, call: usize) -> Case {
+    let mut session = (*case.session).clone();
+    session.compactions.retain(|c| c.call != call);
+    let ledger = (*case.ledger).clone();
+    let case = Case::new(Arc::new(session), ledger, (*case.windows).clone());
+    case.with_manual_edits(ManualEdits::default())
+}
+
+/// Returns the context of a point without what any lane removed: the recorded one, before a recorded compaction.
+pub(super) fn full_context(case: &Case, point: &Point) -> Result<PromptContext, String> {
+    if point.is_recorded_compaction {
+        recorded_context(&uncompacted(case, point.call), point.call)
+    } else {
+        recorded_context(case, point.call)
+    }
+}
+
+/// Returns the recorded contexts directly after recorded compactions. At other points, the recorded context is the full one.
+pub(super) fn play_recorded(case: &Case, points: &[Point]) -> PlayedLane {
+    let mut played = PlayedLane::default();
+    for point in points {
+        let context = point
+            .is_recorded_compaction
+            .then(|| recorded_context(case, point.call));
+        let context = context.transpose().unwrap_or_else(|reason| {
+            played.problem.get_or_insert(reason);
+            None
+        });
+        played.contexts.push(context);
+    }
+    played
 }
 
 /// Plays a lane with real summaries up to each of the calls and returns their contexts. A summary is requested once, since

@@ -3,6 +3,9 @@
 use crate::analysis::facts::{Fact, Facts};
 use crate::analysis::next_action::MIN_SAMPLES;
 use crate::engine::{Case, KnobValues, ManualEdits, Policy};
+use crate::presets;
+use crate::session::Session;
+use std::sync::Arc;
 
 /// Most points of a session at which questions are asked. Further compactions are left out evenly.
 const MAX_POINTS: usize = 40;
@@ -68,7 +71,12 @@ pub struct EvaluatedLane {
     pub knobs: KnobValues,
     /// Whether the user's pins apply.
     has_pins: bool,
+    /// The recorded run, whose contexts come from the file, instead of a policy.
+    pub(super) is_recorded: bool,
 }
+
+/// Name of the lane of the recorded run.
+pub const RECORDED: &str = "recorded";
 
 impl EvaluatedSession {
     /// Finds the facts of a session.
@@ -80,7 +88,8 @@ impl EvaluatedSession {
 
 impl EvaluationJob {
     /// Creates a job with the usual limits. If the user pinned messages, each lane is played with the pins as well, except with
-    /// planted facts, which are followed without manual edits.
+    /// planted facts, which are followed without manual edits. If a file has recorded compactions, questions are asked about
+    /// these as well, as the lane `recorded`.
     pub fn new(
         tier: Tier,
         sessions: Vec<EvaluatedSession>,
@@ -90,9 +99,18 @@ impl EvaluationJob {
         let mut cases = sessions.iter().map(|session| &session.case);
         let has_pins = !matches!(tier, Tier::Planted(_))
             && cases.any(|case| !case.manual_edits.pinned.is_empty());
+        let mut lanes = if has_pins { with_pins(lanes) } else { lanes };
+        let mut sessions_with = sessions.iter().map(|session| &session.case.session);
+        let has_compaction = |session: &Arc<Session>| {
+            let n_calls = session.calls.len();
+            session.compactions.iter().any(|c| c.call < n_calls)
+        };
+        if tier == Tier::Probes && sessions_with.any(has_compaction) {
+            lanes.extend(EvaluatedLane::recorded());
+        }
         Self {
             tier,
-            lanes: if has_pins { with_pins(lanes) } else { lanes },
+            lanes,
             sessions,
             samples: match tier {
                 Tier::Probes | Tier::Judge | Tier::Planted(_) => samples,
@@ -101,6 +119,11 @@ impl EvaluationJob {
             max_points: MAX_POINTS,
             max_probes: MAX_PROBES,
         }
+    }
+
+    /// Returns the number of samples of a lane. A recorded run has one.
+    pub(super) fn n_samples(&self, lane: &EvaluatedLane) -> usize {
+        if lane.is_recorded { 1 } else { self.samples }
     }
 
     /// Returns the names of the lanes.
@@ -130,7 +153,18 @@ impl EvaluatedLane {
             policy,
             knobs,
             has_pins: false,
+            is_recorded: false,
         }
+    }
+
+    /// Creates the lane of the recorded run.
+    fn recorded() -> Option<Self> {
+        let none = presets::by_name("none")?;
+        let knobs = none.defaults();
+        Some(Self {
+            is_recorded: true,
+            ..Self::new(RECORDED, none, knobs)
+        })
     }
 
     /// Returns the session as this lane plays it: with the user's pins or without any manual edits.

@@ -20,7 +20,7 @@ mod report;
 mod run;
 mod sender;
 
-pub use job::{EvaluatedLane, EvaluatedSession, EvaluationJob, Planting, Tier};
+pub use job::{EvaluatedLane, EvaluatedSession, EvaluationJob, Planting, RECORDED, Tier};
 pub use log::EvaluationLog;
 pub use plan::{Plan, PlanCost};
 pub use question_counts::QuestionCounts;

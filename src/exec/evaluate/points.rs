@@ -1,8 +1,10 @@
 //! The points of a session at which questions are asked: the call after each compaction of any lane.
 
+use super::contexts::uncompacted;
 use super::job::{EvaluatedSession, EvaluationJob, Tier};
 use crate::analysis::probes::{KnownFacts, Probe, Written, write};
 use crate::engine::{Case, Did, ManualEdits, MessageStatus, Outcome, recorded, simulate};
+use crate::session::Session;
 use crate::units::Tokens;
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashSet};
@@ -18,8 +20,10 @@ pub(super) struct Point {
     pub(super) compactions: Vec<usize>,
     /// By lane: predicted tokens of its context.
     pub(super) lane_tokens: Vec<Tokens>,
-    /// Tokens of the recorded context.
+    /// Tokens of the full context.
     pub(super) full_tokens: Tokens,
+    /// The call is the first after a recorded compaction that is a lane. The full context is then the one without it.
+    pub(super) is_recorded_compaction: bool,
 }
 
 /// The points of a session.
@@ -46,7 +50,11 @@ impl SessionPoints {
             .par_iter()
             .map(|lane| {
                 let case = lane.case(case);
-                let outcome = simulate(&case, &lane.policy, &lane.knobs, None);
+                let outcome = if lane.is_recorded {
+                    recorded(&case, Tokens::ZERO, None)
+                } else {
+                    simulate(&case, &lane.policy, &lane.knobs, None)
+                };
                 (case, outcome)
             })
             .collect();
@@ -63,21 +71,36 @@ impl SessionPoints {
             .into_par_iter()
             .map(|call| {
                 let kept = job.lanes.iter().zip(&played).map(|(lane, (case, _))| {
+                    if lane.is_recorded {
+                        return real_context(&case.session, call);
+                    }
                     kept(&simulate(case, &lane.policy, &lane.knobs, Some(call)), case)
                 });
                 let kept: Vec<HashSet<u32>> = kept.collect();
+                let is_recorded_compaction = job.lanes.iter().any(|lane| lane.is_recorded)
+                    && case.session.compactions.iter().any(|c| c.call == call);
+                let before = is_recorded_compaction.then(|| uncompacted(case, call));
                 let written = match job.tier {
-                    Tier::Probes => questions(session, call, &kept, job.max_probes),
+                    Tier::Probes => {
+                        let before = before.as_ref().unwrap_or(case);
+                        let full = real_context(&before.session, call);
+                        questions(session, (call, &full), &kept, job.max_probes)
+                    }
                     _ => Written::default(),
                 };
-                let before =
+                let full_tokens = match &before {
+                    Some(before) => recorded(before, Tokens::ZERO, Some(call)).context.tokens(),
+                    None => tokens_at(&full, call),
+                };
+                let so_far =
                     |removals: &Vec<usize>| removals.iter().filter(|c| **c <= call).count();
                 let point = Point {
                     call,
                     probes: Vec::new(),
-                    compactions: removals.iter().map(before).collect(),
+                    compactions: removals.iter().map(so_far).collect(),
                     lane_tokens: played.iter().map(|(_, o)| tokens_at(o, call)).collect(),
-                    full_tokens: tokens_at(&full, call),
+                    full_tokens,
+                    is_recorded_compaction,
                 };
                 (point, written)
             })
@@ -131,20 +154,24 @@ fn kept(outcome: &Outcome, case: &Case) -> HashSet<u32> {
         .collect()
 }
 
-/// Writes the questions about facts that the recorded context has and at least one lane does not.
+/// Returns the messages of the recorded context of a call.
+fn real_context(session: &Session, call: usize) -> HashSet<u32> {
+    let context = session.real_context(session.calls[call].context_end);
+    context.into_iter().map(|message| message as u32).collect()
+}
+
+/// Writes the questions about facts that the full context has and at least one lane does not.
 fn questions(
     session: &EvaluatedSession,
-    call: usize,
+    (call, full): (usize, &HashSet<u32>),
     kept: &[HashSet<u32>],
     most: usize,
 ) -> Written {
     let conversation = &session.case.session;
-    let end = conversation.calls[call].context_end;
-    let full: HashSet<usize> = conversation.real_context(end).into_iter().collect();
     let known = KnownFacts::new(conversation, &session.facts, call);
     write(&known, most, |probe| {
         let is_removed = kept.iter().any(|kept| !kept.contains(&probe.message));
-        is_removed && full.contains(&(probe.message as usize))
+        is_removed && full.contains(&probe.message)
     })
 }
 

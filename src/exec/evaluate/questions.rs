@@ -73,14 +73,18 @@ pub(super) type AnswersByPoint = Vec<Vec<ProbeAnswers>>;
 
 /// Returns the probes of all points without answers.
 fn unanswered(points: &[Point], lanes: &[PlayedSamples]) -> AnswersByPoint {
-    let empty = |_: &Probe| ProbeAnswers {
-        lanes: lanes
-            .iter()
-            .map(|lane| vec![[None; 2]; lane.samples.len()])
-            .collect(),
-        ..ProbeAnswers::default()
+    let empty = |point: &Point| {
+        let n_samples = |lane: &PlayedSamples| match lane.is_asked_at(point) {
+            true => lane.samples.len(),
+            false => 0,
+        };
+        let lanes = lanes.iter().map(|lane| vec![[None; 2]; n_samples(lane)]);
+        ProbeAnswers {
+            lanes: lanes.collect(),
+            ..ProbeAnswers::default()
+        }
     };
-    let of_point = |point: &Point| point.probes.iter().map(empty).collect();
+    let of_point = |point: &Point| vec![empty(point); point.probes.len()];
     points.iter().map(of_point).collect()
 }
 
@@ -118,7 +122,9 @@ fn units<'a>(
             full[point].as_ref(),
             sets("full context"),
         );
-        for (lane, played) in lanes.iter().enumerate() {
+        let asked = lanes.iter().enumerate();
+        let asked = asked.filter(|(_, lane)| lane.is_asked_at(&points[point]));
+        for (lane, played) in asked {
             for (sample, (series, played)) in played.samples.iter().enumerate() {
                 let context = played.contexts[point].as_ref();
                 add(Source::Lane(lane, sample), context, vec![series.clone()]);

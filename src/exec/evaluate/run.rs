@@ -1,7 +1,7 @@
 //! Runs an evaluation.
 
 use super::actions::{self, ActionRequest};
-use super::contexts::{PlayedSamples, PromptContext, play, recorded_context};
+use super::contexts::{PlayedSamples, PromptContext, full_context, play, play_recorded};
 use super::job::{EvaluationJob, Tier};
 use super::judge::{self, Actions};
 use super::log::{self, EvaluationLog};
@@ -237,13 +237,12 @@ impl<'a> SessionRun<'a> {
         if points.is_empty() {
             return;
         }
-        let calls: Vec<usize> = points.iter().map(|point| point.call).collect();
-        let full = parallel(concurrency, &calls, |call| recorded_context(case, *call));
+        let full = parallel(concurrency, points, |point| full_context(case, point));
         let full: Vec<Option<PromptContext>> = full
             .into_iter()
             .map(|context| self.noted(context))
             .collect();
-        self.play(sender, concurrency, &calls);
+        self.play(sender, concurrency);
         let (lanes, ledger) = (&self.lanes, &*case.ledger);
         let clusters: Vec<Vec<usize>> = points
             .iter()
@@ -298,19 +297,28 @@ impl<'a> SessionRun<'a> {
         }
     }
 
-    fn play(&mut self, sender: &Sender<'_>, concurrency: usize, calls: &[usize]) {
+    fn play(&mut self, sender: &Sender<'_>, concurrency: usize) {
         let (job, case) = (self.job, &self.job.sessions[self.idx].case);
+        let points = &self.points.points;
+        let calls: Vec<usize> = points.iter().map(|point| point.call).collect();
         let runs: Vec<_> = (0..job.lanes.len())
-            .flat_map(|lane| (0..job.samples).map(move |sample| (lane, sample)))
+            .flat_map(|lane| (0..job.n_samples(&job.lanes[lane])).map(move |sample| (lane, sample)))
             .collect();
         let played = parallel(concurrency, &runs, |(lane, sample)| {
             let lane = &job.lanes[*lane];
             let series = log::series(&lane.name, *sample);
-            let played = play(case, lane, calls, sender, &series);
+            let played = if lane.is_recorded {
+                play_recorded(case, points)
+            } else {
+                play(case, lane, &calls, sender, &series)
+            };
             (series, played)
         });
         self.lanes
             .resize_with(job.lanes.len(), PlayedSamples::default);
+        for (played, lane) in self.lanes.iter_mut().zip(&job.lanes) {
+            played.is_recorded = lane.is_recorded;
+        }
         for ((lane, _), (series, played)) in runs.into_iter().zip(played) {
             if let Some(reason) = &played.problem {
                 self.problem(format!("{}: {reason}", job.lanes[lane].name));
