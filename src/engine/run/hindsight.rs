@@ -19,19 +19,24 @@ use std::sync::Arc;
 /// Text in the place of a cleared result.
 const MARKER: &str = "[cleared]";
 
-/// Replays the session and clears each tool result right after a call. `last` holds the index of this call by part,
-/// `u32::MAX` for parts that stay. A result that weighs no more than its marker stays too.
+/// Replays the session and clears each tool result right after a call. `last` holds the index of this call by part, no
+/// earlier than the first call that sees the part; `u32::MAX` for parts that stay. A result that weighs no more than its
+/// marker stays too.
 pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outcome {
     let marker: Arc<str> = MARKER.into();
     let weight = case.ledger.weigh(&marker).0 as u32;
     let mut working = Working::new(case, &Meter::TRUE);
     let (mut prefix, mut recorder) = (Prefix::default(), Recorder::new(case));
     let mut outcome = Outcome::default();
+    let by_call = by_last_call(last);
+    let mut waiting = by_call.as_slice();
     for (idx, call) in case.session.calls.iter().enumerate() {
-        let is_over = |part: u32| last.get(part as usize).is_some_and(|l| (*l as usize) < idx);
-        let live = working.live.iter().enumerate();
-        let due = live.filter(|(_, r)| r.metered > weight && is_over(r.part));
-        let due = Which::At(due.map(|(at, _)| at).collect());
+        let n_due = waiting.partition_point(|(last, _)| (*last as usize) < idx);
+        let due = waiting.split_off(..n_due).unwrap_or_default();
+        let live = &working.live;
+        let position = |part: &u32| live.binary_search_by_key(part, |result| result.part).ok();
+        let due = due.iter().filter_map(|(_, part)| position(part));
+        let due = Which::At(due.filter(|at| live[*at].metered > weight).collect());
         if due.len() > 0 {
             let before = working.tokens();
             let messages = widen(&due.messages(&working.live));
@@ -77,6 +82,14 @@ pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outco
     outcome.received = recorder.finish();
     outcome.context = working.context;
     outcome
+}
+
+/// Returns the parts that do not stay, each with its last call, in the order of both.
+fn by_last_call(last: &[u32]) -> Vec<(u32, u32)> {
+    let by_part = last.iter().zip(0..).filter(|(last, _)| **last != u32::MAX);
+    let mut by_call: Vec<(u32, u32)> = by_part.map(|(last, part)| (*last, part)).collect();
+    by_call.sort_unstable();
+    by_call
 }
 
 fn event(

@@ -80,13 +80,16 @@ impl Live {
 
     /// Removes and returns the results at these positions (ascending).
     pub(in crate::engine) fn take_at(&mut self, places: &[usize]) -> Vec<LiveResult> {
+        let (Some(first), Some(last)) = (places.first(), places.last()) else {
+            return Vec::new();
+        };
+        let mut at = *first..;
         let mut places = places.iter().peekable();
-        let mut at = 0..;
         let is_one = |_: &mut LiveResult| {
             let at = at.next().unwrap_or(usize::MAX);
             places.next_if(|place| **place == at).is_some()
         };
-        let taken = self.results.extract_if(.., is_one).collect();
+        let taken = self.results.extract_if(*first..=*last, is_one).collect();
         self.took(taken)
     }
 
