@@ -1,6 +1,5 @@
 //! The entries of the palette.
 
-use super::actions::ACTIONS;
 use super::rank::ranked;
 use super::state::PaletteCommand;
 use crate::app::command::Command;
@@ -82,14 +81,12 @@ impl App {
 
     fn actions(&self) -> Vec<Entry> {
         let context = self.key_context();
-        let keyed = keys::actions(context.as_ref()).into_iter();
+        let actions = keys::actions(context.as_ref()).into_iter();
         let palette = Command::from(PaletteCommand::Show);
-        let keyed = keyed.filter(|(_, _, command)| *command != palette);
-        let keyed = keyed.map(|(name, keys, command)| Entry::new(name, keys, [command]));
-        let is_possible = self.document.is_some();
-        let others = ACTIONS.iter().filter(|a| is_possible || !a.needs_session);
-        let others = others.map(|a| Entry::new(a.name, a.keys, [(a.command)()]));
-        keyed.chain(others).collect()
+        let others = actions.filter(|(_, _, command)| *command != palette);
+        others
+            .map(|(name, keys, command)| Entry::new(name, keys, [command]))
+            .collect()
     }
 
     /// Returns the call and the message with a typed number, if there are any.

@@ -1,6 +1,5 @@
 //! The command palette (Ctrl+K): finds and runs commands, and goes to calls, messages, lanes and recent files.
 
-mod actions;
 pub(super) mod dialog;
 mod entries;
 mod execute;

@@ -1,10 +1,13 @@
 //! Handles keyboard shortcuts, and lists them for the help sheet and the command palette.
 
-use super::shortcut_table::{SHORTCUTS, Shortcut, When};
+use super::action::{Action, Binding, When};
+use super::action_table::ACTIONS;
 use crate::app::App;
 use crate::app::command::Command;
-use crate::app::selection::Selection;
-use egui::{Context, Popup};
+use crate::app::manual_edits::marks::{Mark, MarkCommand};
+use crate::app::messages::order::chosen;
+use crate::app::selection::{SelectCommand, Selection};
+use egui::{Context, ModifierNames, Popup};
 use std::collections::BTreeSet;
 
 /// The state that shortcuts read.
@@ -32,6 +35,39 @@ impl Default for KeyContext<'_> {
     }
 }
 
+impl KeyContext<'_> {
+    /// Focuses a lane, if there is one with this index.
+    pub(super) fn focus(&self, lane: usize) -> Option<Command> {
+        (lane < self.lanes).then(|| SelectCommand::Lane(Some(lane)).into())
+    }
+
+    /// Marks the selected messages.
+    pub(super) fn mark(&self, mark: Mark) -> Option<Command> {
+        let messages = chosen(self.selection, self.added, self.order);
+        (!messages.is_empty()).then(|| MarkCommand::Toggle(messages, mark).into())
+    }
+
+    /// Selects the message above or below the selected one in the table.
+    pub(super) fn neighbor(&self, by: isize) -> Option<Command> {
+        let message = self.neighboring_message(by)?;
+        Some(SelectCommand::Message(message).into())
+    }
+
+    /// Extends the selection to the message above or below.
+    pub(super) fn extend(&self, by: isize) -> Option<Command> {
+        let message = self.neighboring_message(by)?;
+        Some(SelectCommand::ExtendTo(message).into())
+    }
+
+    fn neighboring_message(&self, by: isize) -> Option<usize> {
+        let selected = self.selection.message;
+        let at = selected.and_then(|m| self.order.iter().position(|o| *o as usize == m));
+        let last = self.order.len().saturating_sub(1);
+        let next = at.map_or(0, |at| at.saturating_add_signed(by).min(last));
+        self.order.get(next).map(|message| *message as usize)
+    }
+}
+
 impl App {
     /// Returns what shortcuts read; `None` without a session.
     pub(in crate::app) fn key_context(&self) -> Option<KeyContext<'_>> {
@@ -44,34 +80,53 @@ impl App {
     }
 }
 
-/// Returns the keys and descriptions of the help sheet.
+/// Returns the keys and names of the help sheet.
 pub(super) fn sheet() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let shown = SHORTCUTS.iter().filter(|row| !row.keys.is_empty());
-    shown.map(|shortcut| (shortcut.keys, shortcut.what))
+    let shown = ACTIONS.iter().filter(|action| !action.keys.is_empty());
+    shown.map(|action| (action.keys, action.name))
 }
 
-/// Returns the name, keys and command of each shortcut with one command.
+/// Returns the name, keys and command of each action that the command palette offers.
 pub(in crate::app) fn actions(
     context: Option<&KeyContext<'_>>,
-) -> Vec<(&'static str, &'static str, Command)> {
-    let nowhere = KeyContext::default();
-    let is_possible = |when: When| match when {
+) -> Vec<(&'static str, String, Command)> {
+    let is_possible = |action: &&Action| match action.when {
         When::Always | When::NotTyping | When::NoDialog => true,
         When::InDocument | When::InDocumentOrTyping => context.is_some(),
         // Second keys of other rows, and keys of the focused control.
         When::Free | When::Elsewhere => false,
     };
-    let action = |row: &Shortcut| {
-        let context = context.unwrap_or(&nowhere);
-        let commands = row.bindings.iter().map(|(_, _, command)| command(context));
-        let mut commands = commands.collect::<Option<Vec<_>>>()?;
-        commands.dedup();
-        let command = commands.pop().filter(|_| commands.is_empty())?;
-        Some((row.what, row.keys, command))
-    };
-    let shown = SHORTCUTS.iter().filter(|row| !row.keys.is_empty());
-    let possible = shown.filter(|row| is_possible(row.when));
-    possible.filter_map(action).collect()
+    let nowhere = KeyContext::default();
+    let context = context.unwrap_or(&nowhere);
+    let possible = ACTIONS.iter().filter(is_possible);
+    possible
+        .flat_map(|action| offered(action, context))
+        .collect()
+}
+
+/// Returns the commands of an action under their own names, or its only command.
+fn offered(action: &Action, context: &KeyContext<'_>) -> Vec<(&'static str, String, Command)> {
+    if let Some(command) = action.command {
+        let command = command(context).map(|command| (action.name, String::new(), command));
+        return command.into_iter().collect();
+    }
+    let named = action.bindings.iter().filter(|b| !b.name.is_empty());
+    let mut named: Vec<&Binding> = named.collect();
+    // Keys with Shift come first, but "next" precedes "previous" in a list.
+    named.sort_by_key(|binding| binding.key.modifiers.shift);
+    if !named.is_empty() || action.name.is_empty() {
+        let entry = |binding: &Binding| {
+            let keys = binding.key.format(&ModifierNames::NAMES, false);
+            Some((binding.name, keys, (binding.command)(context)?))
+        };
+        return named.into_iter().filter_map(entry).collect();
+    }
+    let commands = action.bindings.iter().map(|b| (b.command)(context));
+    let mut commands = commands.collect::<Option<Vec<_>>>().unwrap_or_default();
+    commands.dedup();
+    let command = commands.pop().filter(|_| commands.is_empty());
+    let only = command.map(|command| (action.name, action.keys.to_owned(), command));
+    only.into_iter().collect()
 }
 
 /// Returns the commands of the keys pressed in this frame. Returns none while you type or a menu is open. Keys that a
@@ -94,10 +149,10 @@ pub(in crate::app) fn commands(
         When::Free => !is_typing && !is_dialog_open && has_document && is_free,
         When::Elsewhere => false,
     };
-    let active = SHORTCUTS.iter().filter(|shortcut| applies(shortcut.when));
-    active
-        .flat_map(|shortcut| shortcut.bindings)
-        .filter(|(modifiers, key, _)| ctx.input_mut(|i| i.consume_key(*modifiers, *key)))
-        .filter_map(|(_, _, command)| command(&context))
+    let active = ACTIONS.iter().filter(|action| applies(action.when));
+    let bindings = active.flat_map(|action| action.bindings);
+    let pressed = bindings.filter(|b| ctx.input_mut(|i| i.consume_shortcut(&b.key)));
+    pressed
+        .filter_map(|binding| (binding.command)(&context))
         .collect()
 }

@@ -1,5 +1,7 @@
 //! The frame around the features: panel layout, drawer, keyboard, focus, undo, dialogs of the system and toasts.
 
+mod action;
+mod action_table;
 pub mod command;
 mod drawer;
 mod escape;
@@ -15,6 +17,5 @@ pub(super) mod open_session;
 pub(super) mod resizable_panel;
 pub(super) mod saved_state;
 mod select;
-mod shortcut_table;
 pub mod shortcuts;
 pub mod toasts;

@@ -1,0 +1,98 @@
+//! Rows of the table of actions.
+
+use super::keys::KeyContext;
+use crate::app::command::Command;
+use egui::{Key, KeyboardShortcut, Modifiers};
+
+/// The condition under which a shortcut works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    /// Always, also while typing.
+    Always,
+    /// Only while no text is being typed and no menu is open.
+    NotTyping,
+    /// Additionally, no dialog is open.
+    NoDialog,
+    /// Additionally, a session is open.
+    InDocument,
+    /// A session is open and no dialog, also while typing.
+    InDocumentOrTyping,
+    /// Additionally to [`When::InDocument`], no control has the focus that could handle the key itself.
+    Free,
+    /// Handled elsewhere: by the plot or the focused control.
+    Elsewhere,
+}
+
+/// A row of the table.
+pub(super) struct Action {
+    /// Its keys on the help sheet; empty if it is not listed there.
+    pub(super) keys: &'static str,
+    /// Its name on the help sheet, and in the command palette if it has one command; empty for other keys of the row above.
+    pub(super) name: &'static str,
+    pub(super) when: When,
+    /// The command of an action without keys.
+    pub(super) command: Option<MakeCommand>,
+    pub(super) bindings: &'static [Binding],
+}
+
+/// A key with its command.
+pub(super) struct Binding {
+    /// Name of the command in the command palette, if the action has several.
+    pub(super) name: &'static str,
+    pub(super) key: KeyboardShortcut,
+    pub(super) command: MakeCommand,
+}
+
+/// Creates a command, if there is something to do.
+pub(super) type MakeCommand = fn(&KeyContext<'_>) -> Option<Command>;
+
+pub(super) const fn row(
+    keys: &'static str,
+    name: &'static str,
+    when: When,
+    bindings: &'static [Binding],
+) -> Action {
+    Action {
+        keys,
+        name,
+        when,
+        command: None,
+        bindings,
+    }
+}
+
+/// Returns a row of the help sheet for keys that are handled elsewhere.
+pub(super) const fn elsewhere(keys: &'static str, name: &'static str) -> Action {
+    row(keys, name, When::Elsewhere, &[])
+}
+
+/// Returns an action without keys.
+pub(super) const fn always(name: &'static str, command: MakeCommand) -> Action {
+    Action {
+        command: Some(command),
+        ..row("", name, When::Always, &[])
+    }
+}
+
+/// Returns an action without keys that needs an open session.
+pub(super) const fn in_session(name: &'static str, command: MakeCommand) -> Action {
+    Action {
+        when: When::InDocument,
+        ..always(name, command)
+    }
+}
+
+pub(super) const fn key(modifiers: Modifiers, key: Key, command: MakeCommand) -> Binding {
+    named("", modifiers, key, command)
+}
+
+/// Returns a command that the palette offers under its own name.
+pub(super) const fn named(
+    name: &'static str,
+    modifiers: Modifiers,
+    key: Key,
+    command: MakeCommand,
+) -> Binding {
+    let key = KeyboardShortcut::new(modifiers, key);
+    Binding { name, key, command }
+}

@@ -1,0 +1,337 @@
+//! The table of actions: what the command palette offers, the help sheet lists and keys do.
+
+use super::action::{Action, When, always, elsewhere, in_session, key, named, row};
+use super::command::ShellCommand;
+use super::keys::KeyContext;
+use crate::app::command::Command;
+use crate::app::command_palette::state::PaletteCommand;
+use crate::app::compare::command::CompareCommand;
+use crate::app::convert::conversion::ConvertCommand;
+use crate::app::export::command::ExportCommand;
+use crate::app::lanes::command::LanesCommand;
+use crate::app::manual_edits::marks::Mark;
+use crate::app::messages::state::MessagesCommand;
+use crate::app::open::command::OpenCommand;
+use crate::app::report_export::job::{ReportCommand, ReportFormat};
+use crate::app::restore::restoring::RestoreCommand;
+use crate::app::run_logs::list::RunLogsCommand;
+use crate::app::selection::{Landmark, SelectCommand};
+use crate::app::sessions::list::SessionsCommand;
+use crate::app::settings_panel::command::SettingsCommand;
+use crate::app::tabs::command::TabsCommand;
+use crate::app::tune::command::TuneCommand;
+use egui::{Key, Modifiers, ThemePreference};
+
+const NONE: Modifiers = Modifiers::NONE;
+const COMMAND: Modifiers = Modifiers::COMMAND;
+const SHIFT: Modifiers = Modifiers::SHIFT;
+
+/// All actions.
+pub(super) static ACTIONS: &[Action] = &[
+    row(
+        "Ctrl+O",
+        "Open a session",
+        When::Always,
+        &[key(COMMAND, Key::O, |_| send(OpenCommand::ShowDialog))],
+    ),
+    row(
+        "Ctrl+T",
+        "New session tab (Ctrl+click opens a session in one)",
+        When::Always,
+        &[key(COMMAND, Key::T, |_| send(TabsCommand::New))],
+    ),
+    row(
+        "Ctrl+W",
+        "Close the session tab",
+        When::Always,
+        &[key(COMMAND, Key::W, |_| send(TabsCommand::Close(None)))],
+    ),
+    // Before the keys without Shift, which would match these as well.
+    row(
+        "Ctrl+Shift+Tab",
+        "Previous session tab (or Ctrl+PageUp)",
+        When::Always,
+        &[
+            key(COMMAND.plus(SHIFT), Key::Tab, |_| step(true)),
+            key(COMMAND, Key::PageUp, |_| step(true)),
+        ],
+    ),
+    row(
+        "Ctrl+Tab",
+        "Next session tab (or Ctrl+PageDown)",
+        When::Always,
+        &[
+            key(COMMAND, Key::Tab, |_| step(false)),
+            key(COMMAND, Key::PageDown, |_| step(false)),
+        ],
+    ),
+    elsewhere("Ctrl+V", "Open the conversation in the clipboard"),
+    row(
+        "Ctrl+E",
+        "Export the focused lane",
+        When::InDocument,
+        &[key(COMMAND, Key::E, |_| send(ExportCommand::Start(None)))],
+    ),
+    row(
+        "Ctrl+R",
+        "Try settings of all lanes",
+        When::InDocument,
+        &[key(COMMAND, Key::R, |_| send(TuneCommand::Start))],
+    ),
+    row(
+        "Ctrl+Shift+Z   Ctrl+Y",
+        "Redo",
+        When::NotTyping,
+        &[
+            key(COMMAND.plus(SHIFT), Key::Z, |_| send(ShellCommand::Redo)),
+            key(COMMAND, Key::Y, |_| send(ShellCommand::Redo)),
+        ],
+    ),
+    // After redo: a shortcut without Shift also matches the key with Shift.
+    row(
+        "Ctrl+Z",
+        "Undo",
+        When::NotTyping,
+        &[key(COMMAND, Key::Z, |_| send(ShellCommand::Undo))],
+    ),
+    elsewhere("←   →", "Previous, next call (Ctrl: ten)"),
+    elsewhere(
+        "Shift+←   Shift+→",
+        "Select a range of calls (or drag over the timeline)",
+    ),
+    elsewhere("Z", "Zoom the timeline to the selected calls"),
+    elsewhere(
+        "Ctrl+click",
+        "In the timeline: compare a call with the selected one",
+    ),
+    elsewhere("Home   End", "First, last call"),
+    elsewhere("W   S", "Zoom the timeline in, out (or turn the wheel)"),
+    elsewhere("A   D", "Move the timeline left, right"),
+    elsewhere(
+        "Space+drag",
+        "Move the timeline (or drag with the middle button)",
+    ),
+    elsewhere("Right drag", "Zoom into a part of the timeline"),
+    elsewhere("F", "Show the whole timeline (or double-click it)"),
+    // Before the keys without Shift, which would match these as well.
+    row(
+        "Shift+k   Shift+j",
+        "Select more messages of the table",
+        When::InDocument,
+        &[
+            key(SHIFT, Key::K, |context| context.extend(-1)),
+            key(SHIFT, Key::J, |context| context.extend(1)),
+        ],
+    ),
+    row(
+        "Shift+↑   Shift+↓",
+        "Same as above when no control has focus",
+        When::Free,
+        &[
+            key(SHIFT, Key::ArrowUp, |context| context.extend(-1)),
+            key(SHIFT, Key::ArrowDown, |context| context.extend(1)),
+        ],
+    ),
+    row(
+        "k   j",
+        "Previous, next message of the table",
+        When::InDocument,
+        &[
+            key(NONE, Key::K, |context| context.neighbor(-1)),
+            key(NONE, Key::J, |context| context.neighbor(1)),
+        ],
+    ),
+    row(
+        "↑   ↓",
+        "Same as above when no control has focus",
+        When::Free,
+        &[
+            key(NONE, Key::ArrowUp, |context| context.neighbor(-1)),
+            key(NONE, Key::ArrowDown, |context| context.neighbor(1)),
+        ],
+    ),
+    elsewhere(
+        "↑   ↓   Enter",
+        "In the list of sessions: move the highlight, open the session",
+    ),
+    row(
+        "Alt+1 … 9",
+        "Open a tab of the drawer",
+        When::InDocument,
+        &[
+            key(Modifiers::ALT, Key::Num1, |_| tab(0)),
+            key(Modifiers::ALT, Key::Num2, |_| tab(1)),
+            key(Modifiers::ALT, Key::Num3, |_| tab(2)),
+            key(Modifiers::ALT, Key::Num4, |_| tab(3)),
+            key(Modifiers::ALT, Key::Num5, |_| tab(4)),
+            key(Modifiers::ALT, Key::Num6, |_| tab(5)),
+            key(Modifiers::ALT, Key::Num7, |_| tab(6)),
+            key(Modifiers::ALT, Key::Num8, |_| tab(7)),
+            key(Modifiers::ALT, Key::Num9, |_| tab(8)),
+        ],
+    ),
+    row(
+        "1 … 6",
+        "Focus a lane",
+        When::InDocument,
+        &[
+            key(NONE, Key::Num1, |context| context.focus(0)),
+            key(NONE, Key::Num2, |context| context.focus(1)),
+            key(NONE, Key::Num3, |context| context.focus(2)),
+            key(NONE, Key::Num4, |context| context.focus(3)),
+            key(NONE, Key::Num5, |context| context.focus(4)),
+            key(NONE, Key::Num6, |context| context.focus(5)),
+        ],
+    ),
+    row(
+        "R",
+        "Add or remove a restart mark at this call",
+        When::InDocument,
+        &[key(NONE, Key::R, |context| {
+            send(SettingsCommand::ToggleRestart(context.selection.call))
+        })],
+    ),
+    row(
+        "P   C   X",
+        "Pin, clear or drop messages, or undo that",
+        When::InDocument,
+        &[
+            key(NONE, Key::P, |context| context.mark(Mark::Pinned)),
+            key(NONE, Key::C, |context| context.mark(Mark::Cleared)),
+            key(NONE, Key::X, |context| context.mark(Mark::Dropped)),
+        ],
+    ),
+    row(
+        "0",
+        "Focus the recorded lane",
+        When::InDocument,
+        &[key(NONE, Key::Num0, |_| send(SelectCommand::Lane(None)))],
+    ),
+    row(
+        "Ctrl+F   /",
+        "Find in the messages",
+        When::InDocumentOrTyping,
+        &[key(COMMAND, Key::F, |_| send(MessagesCommand::FocusFilter))],
+    ),
+    row(
+        "",
+        "",
+        When::InDocument,
+        &[key(NONE, Key::Slash, |_| {
+            send(MessagesCommand::FocusFilter)
+        })],
+    ),
+    row(
+        "Ctrl+K",
+        "Find a command, preset, setting, call or message",
+        When::Always,
+        &[key(COMMAND, Key::K, |_| send(PaletteCommand::Show))],
+    ),
+    row(
+        "N   O   M",
+        "Next compaction, overflow, cache miss (Shift: previous)",
+        When::InDocument,
+        &[
+            named("Previous compaction", SHIFT, Key::N, |_| {
+                jump(Landmark::Compaction, true)
+            }),
+            named("Next compaction", NONE, Key::N, |_| {
+                jump(Landmark::Compaction, false)
+            }),
+            named("Previous overflow", SHIFT, Key::O, |_| {
+                jump(Landmark::Overflow, true)
+            }),
+            named("Next overflow", NONE, Key::O, |_| {
+                jump(Landmark::Overflow, false)
+            }),
+            named("Previous cache miss", SHIFT, Key::M, |_| {
+                jump(Landmark::CacheMiss, true)
+            }),
+            named("Next cache miss", NONE, Key::M, |_| {
+                jump(Landmark::CacheMiss, false)
+            }),
+        ],
+    ),
+    row(
+        "F3   Shift+F3",
+        "Next, previous match (in the field also Enter, Shift+Enter)",
+        When::InDocumentOrTyping,
+        &[
+            key(SHIFT, Key::F3, |_| find(true)),
+            key(NONE, Key::F3, |_| find(false)),
+        ],
+    ),
+    elsewhere(
+        "Esc",
+        "Cancel a drag; close what is open, clear the filter, stop loading: one at a time",
+    ),
+    row(
+        "?",
+        "This sheet",
+        When::NoDialog,
+        &[
+            named("Keyboard shortcuts", NONE, Key::Questionmark, |_| {
+                send(ShellCommand::ShowShortcuts(true))
+            }),
+            key(SHIFT, Key::Questionmark, |_| {
+                send(ShellCommand::ShowShortcuts(true))
+            }),
+        ],
+    ),
+    in_session("Add a lane", |_| send(LanesCommand::Add)),
+    in_session("Reset all settings", |_| send(SettingsCommand::Reset)),
+    in_session("Open as comparison", |_| send(CompareCommand::ShowDialog)),
+    in_session("Swap the compared sessions", |_| send(CompareCommand::Swap)),
+    in_session("Close the comparison", |_| send(CompareCommand::Close)),
+    in_session("Export the context at this call", |_| {
+        send(ExportCommand::StartContext)
+    }),
+    in_session("Convert to another format", |_| send(ConvertCommand::Start)),
+    in_session("Export a report", |_| {
+        send(ReportCommand::Start(ReportFormat::Page))
+    }),
+    in_session("Export the curve", |_| {
+        send(ReportCommand::Start(ReportFormat::Png))
+    }),
+    in_session("Copy the command line", |_| {
+        send(ShellCommand::CopyCommandLine)
+    }),
+    in_session("Close this session", |_| send(OpenCommand::Close)),
+    always("Restore a managed conversation", |_| {
+        send(RestoreCommand::Start)
+    }),
+    always("Sessions on this machine", |_| {
+        send(SessionsCommand::Show(None))
+    }),
+    always("Run logs", |_| send(RunLogsCommand::Show)),
+    always("Dark theme", |_| theme(ThemePreference::Dark)),
+    always("Light theme", |_| theme(ThemePreference::Light)),
+    always("Theme of the system", |_| theme(ThemePreference::System)),
+];
+
+/// Returns a command of any feature.
+#[expect(clippy::unnecessary_wraps, reason = "every binding returns an option")]
+fn send(command: impl Into<Command>) -> Option<Command> {
+    Some(command.into())
+}
+
+fn theme(theme: ThemePreference) -> Option<Command> {
+    send(ShellCommand::SetTheme(theme))
+}
+
+fn step(is_back: bool) -> Option<Command> {
+    send(TabsCommand::Step { is_back })
+}
+
+fn jump(landmark: Landmark, is_back: bool) -> Option<Command> {
+    send(SelectCommand::Jump(landmark, is_back))
+}
+
+fn find(is_back: bool) -> Option<Command> {
+    send(MessagesCommand::Find { is_back })
+}
+
+/// Returns the command for the drawer tab with this index.
+fn tab(nth: usize) -> Option<Command> {
+    super::drawer::tab_at(nth).map(|tab| ShellCommand::ShowTab(tab).into())
+}
