@@ -205,7 +205,7 @@ fn from_index(
     for session in sessions {
         let mut matches = SearchedSession::new(session.head.clone());
         index.messages(&session, candidates, |subject| {
-            matches.add(subject, options)
+            matches.add(subject, options);
         })?;
         searched.sessions.push(matches);
     }

@@ -111,17 +111,12 @@ impl Draft {
 
     /// Adds a tool call, or further arguments of one with the same index.
     pub(super) fn add_call(&mut self, index: u64, tool: Option<&str>, arguments: &str) {
-        let known = self.calls.iter_mut().find(|(known, _)| *known == index);
-        let call = match known {
-            Some((_, call)) => call,
-            None => {
-                self.calls.push((index, AnswerCall::default()));
-                match self.calls.last_mut() {
-                    Some((_, call)) => call,
-                    None => return,
-                }
-            }
-        };
+        let known = self.calls.iter().position(|(known, _)| *known == index);
+        let nth = known.unwrap_or_else(|| {
+            self.calls.push((index, AnswerCall::default()));
+            self.calls.len() - 1
+        });
+        let call = &mut self.calls[nth].1;
         if call.tool.is_empty() {
             call.tool = plain_line(tool.unwrap_or_default(), 200);
         }

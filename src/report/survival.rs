@@ -92,8 +92,7 @@ impl SurvivalReport {
             ""
         };
         format!(
-            "Share of the facts that the last call had, verbatim or partly. Facts are found by rules, without a model. A rewording counts as lost: compare lanes, it is not a grade.{unknown} {}",
-            VALIDITY
+            "Share of the facts that the last call had, verbatim or partly. Facts are found by rules, without a model. A rewording counts as lost: compare lanes, it is not a grade.{unknown} {VALIDITY}"
         )
     }
 }

@@ -58,6 +58,38 @@ fn model() -> Server {
     Server::with_answer(format!("{STREAM_HEAD}data: {chunk}\n\ndata: [DONE]\n\n"))
 }
 
+/// Writes the pages of a logged run and checks their tables.
+fn pages_have_tables(here: &Path, log: &str) {
+    let page = ["--tier", "1", "--samples", "1", "--resume", log, "-o"];
+    for (name, markup) in [
+        (
+            "page.md",
+            [
+                "## Effect retained",
+                "| context | right |",
+                "| full context |",
+            ],
+        ),
+        (
+            "page.html",
+            [
+                "<h2>Effect retained</h2>",
+                "<th class=\"n\">right</th>",
+                "<td>full context</td>",
+            ],
+        ),
+    ] {
+        let output = evaluate(here, &[&page[..], &[name]].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let page = std::fs::read_to_string(here.join(name)).expect("a page");
+        let known = ["inconclusive (too few compactions)", "questions answered."];
+        for known in markup.iter().chain(&known) {
+            assert!(page.contains(known), "{known}: {page}");
+        }
+        assert!(!page.contains("<pre>") && !page.contains("```"), "{page}");
+    }
+}
+
 #[test]
 fn a_run_is_announced_logged_and_repeated_from_its_log_without_a_model() {
     let here = tempfile::tempdir().expect("a temporary folder");
@@ -111,34 +143,7 @@ fn a_run_is_announced_logged_and_repeated_from_its_log_without_a_model() {
         &["--tier", "1", "--samples", "1", "--resume", &*log],
     );
     let text = String::from_utf8(text.stdout).expect("UTF-8");
-    let page = ["--tier", "1", "--samples", "1", "--resume", &*log, "-o"];
-    for (name, markup) in [
-        (
-            "page.md",
-            [
-                "## Effect retained",
-                "| context | right |",
-                "| full context |",
-            ],
-        ),
-        (
-            "page.html",
-            [
-                "<h2>Effect retained</h2>",
-                "<th class=\"n\">right</th>",
-                "<td>full context</td>",
-            ],
-        ),
-    ] {
-        let output = evaluate(here.path(), &[&page[..], &[name]].concat());
-        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-        let page = std::fs::read_to_string(here.path().join(name)).expect("a page");
-        let known = ["inconclusive (too few compactions)", "questions answered."];
-        for known in markup.iter().chain(&known) {
-            assert!(page.contains(known), "{known}: {page}");
-        }
-        assert!(!page.contains("<pre>") && !page.contains("```"), "{page}");
-    }
+    pages_have_tables(here.path(), &log);
     for known in [
         "Effect retained",
         "not judged",

@@ -349,9 +349,10 @@ fn next_actions_are_compared_with_the_disagreement_of_the_full_context() {
         let server = Server::new(move |request, client| {
             let body = request.json();
             let messages = body["messages"].to_string();
-            let is_question = match has_definitions {
-                true => body["tools"][0]["function"]["name"] == "bash",
-                false => messages.contains("you would make next"),
+            let is_question = if has_definitions {
+                body["tools"][0]["function"]["name"] == "bash"
+            } else {
+                messages.contains("you would make next")
             };
             let command = match (is_question, messages.contains("Nothing is known.")) {
                 (false, _) => return client.send(&reply("Nothing is known.")),

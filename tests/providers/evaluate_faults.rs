@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Maximum duration of a run, also on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A response to the nth attempt of a request.
 type Serve = Box<dyn Fn(&mut Client, usize) + Send + Sync>;
@@ -261,7 +261,7 @@ impl Faulty {
         let mut hasher = DefaultHasher::new();
         body.hash(&mut hasher);
         let is_first = request.n == 0;
-        !is_first && is_question == (self == Self::Questions) && hasher.finish() % 4 == 0
+        !is_first && is_question == (self == Self::Questions) && hasher.finish().is_multiple_of(4)
     }
 }
 
@@ -335,9 +335,10 @@ fn run_logged(
     path: &Path,
     budget: Option<&Budget>,
 ) -> Result<Evaluation, String> {
-    let mut log = match path.exists() {
-        true => EvaluationLog::open(path).expect("a log"),
-        false => EvaluationLog::new(model, Some(path.to_owned())),
+    let mut log = if path.exists() {
+        EvaluationLog::open(path).expect("a log")
+    } else {
+        EvaluationLog::new(model, Some(path.to_owned()))
     };
     let begun = Instant::now();
     let result = evaluate(job, Some(model), &mut log, budget);
@@ -444,8 +445,8 @@ fn faulty_summaries_end_a_sample_or_follow_the_policy_and_every_question_is_coun
         canaries: 4,
         rounds: 3,
     });
-    let faults = [of_the_moment(), of_the_answer()];
-    for (idx, fault) in faults.into_iter().flatten().enumerate() {
+    let all = [of_the_moment(), of_the_answer()];
+    for (idx, fault) in all.into_iter().flatten().enumerate() {
         let tier = if idx % 3 == 0 { planted } else { Tier::Probes };
         let here = tempfile::tempdir().expect("a temporary folder");
         let path = here.path().join("log.jsonl");

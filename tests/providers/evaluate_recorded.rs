@@ -47,11 +47,11 @@ impl Lines {
         let _ = writeln!(self.text, "{line}");
     }
 
-    fn user(&mut self, content: Value) {
+    fn user(&mut self, content: &Value) {
         self.push(json!({"type": "user", "message": {"role": "user", "content": content}}));
     }
 
-    fn assistant(&mut self, block: Value) {
+    fn assistant(&mut self, block: &Value) {
         let message = json!({"id": format!("msg_{}", self.n), "type": "message", "role": "assistant", "model": "m",
             "content": [block], "stop_reason": null});
         self.push(json!({"type": "assistant", "message": message}));
@@ -61,7 +61,7 @@ impl Lines {
 /// Returns a session of Claude Code whose summaries keep the metrics with an even number.
 fn session() -> String {
     let mut lines = Lines::default();
-    lines.user(json!("Measure everything."));
+    lines.user(&json!("Measure everything."));
     let mut kept = String::new();
     for compaction in 0..COMPACTIONS {
         for idx in compaction * CALLS..(compaction + 1) * CALLS {
@@ -69,9 +69,9 @@ fn session() -> String {
                 format!("toolu_{idx}"),
                 format!("metric_{idx} = {}", 1_000 + 83 * idx),
             );
-            lines.assistant(json!({"type": "tool_use", "id": id, "name": "Bash", "input": {"command": "measure"}}));
+            lines.assistant(&json!({"type": "tool_use", "id": id, "name": "Bash", "input": {"command": "measure"}}));
             let output = format!("{metric}\n{}", "line of output ".repeat(60));
-            lines.user(json!([{"type": "tool_result", "tool_use_id": id, "content": output}]));
+            lines.user(&json!([{"type": "tool_result", "tool_use_id": id, "content": output}]));
             if idx % 2 == 0 {
                 let _ = writeln!(kept, "{metric}");
             }
@@ -85,7 +85,7 @@ fn session() -> String {
             "message": {"role": "user", "content": summary}}),
         );
     }
-    lines.assistant(json!({"type": "text", "text": "Done."}));
+    lines.assistant(&json!({"type": "text", "text": "Done."}));
     lines.text
 }
 

@@ -209,8 +209,10 @@ fn the_arguments_of_calls_are_joined_from_their_pieces() {
     let whole = [
         r#"{"choices":[{"message":{"tool_calls":[{"function":{"name":"edit","arguments":"{\"path\":\"é\"}"}},{"function":{"name":"ls"}}]},"finish_reason":"tool_calls"}]}"#,
     ];
-    let events =
-        |events: &[&str]| -> String { events.iter().map(|e| format!("data: {e}\n\n")).collect() };
+    let events = |events: &[&str]| {
+        let separator = "\n\ndata: ";
+        format!("data: {}\n\n", events.join(separator))
+    };
     let call = |tool: &str, arguments: &str| AnswerCall {
         tool: tool.to_owned(),
         arguments: arguments.to_owned(),

@@ -211,10 +211,10 @@ fn stop_ends_outstanding_requests_scores_the_answers_and_the_log_continues_to_th
     for _ in 0..OUTSTANDING {
         server.wait_for_end().expect("the connections are closed");
     }
-    let sent = server.received().len();
+    let n_requests = server.received().len();
     thread::sleep(Duration::from_millis(300));
     window.run_steps(4);
-    assert_eq!(server.received().len(), sent, "no request follows");
+    assert_eq!(server.received().len(), n_requests, "no request follows");
 
     let stopped = from_log(&window, &log);
     let counts = stopped.report.requests.questions;

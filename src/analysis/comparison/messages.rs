@@ -31,8 +31,9 @@ impl MessageMatches {
         let ends = of_a.iter().rev().zip(of_b.iter().rev()).take(rest);
         let same_end = ends.take_while(is_same).count();
         let mut of_content: HashMap<u64, VecDeque<usize>> = HashMap::new();
-        for idx in same_start..b.len() - same_end {
-            of_content.entry(of_b[idx]).or_default().push_back(idx);
+        let middle = same_start..b.len() - same_end;
+        for (idx, hash) in middle.clone().zip(&of_b[middle]) {
+            of_content.entry(*hash).or_default().push_back(idx);
         }
         let mut partner: Vec<Option<usize>> = vec![None; a.len()];
         for (idx, partner) in partner.iter_mut().enumerate() {

@@ -154,9 +154,12 @@ mod tests {
         let query = Query::parse(query).unwrap();
         let place = query.occurrences(text).into_iter().next();
         let pieces = query.excerpt(text, place.unwrap_or(0..0), chars);
-        let shown = pieces.into_iter().map(|piece| match piece.is_match {
-            true => format!("[{}]", piece.text),
-            false => piece.text,
+        let shown = pieces.into_iter().map(|piece| {
+            if piece.is_match {
+                format!("[{}]", piece.text)
+            } else {
+                piece.text
+            }
         });
         shown.collect()
     }

@@ -224,9 +224,10 @@ fn buttons(ui: &mut Ui, measurement: &Measurement, commands: &mut Commands) {
                     commands.push(MeasureCommand::Send);
                 }
             }
-            let close = match measured.can_continue() {
-                true => widgets::secondary_button(ui, "Close", "Esc"),
-                false => widgets::primary_button(ui, "Close"),
+            let close = if measured.can_continue() {
+                widgets::secondary_button(ui, "Close", "Esc")
+            } else {
+                widgets::primary_button(ui, "Close")
             };
             if close.clicked() {
                 commands.push(MeasureCommand::Close);

@@ -41,8 +41,8 @@ pub(super) fn read(
     let mut moves = MOVES.into_iter();
     let by = moves.find_map(|(key, by)| (is_ours(key) && pressed(key)).then_some(by));
     let to = |by: isize| {
-        let last = n_rows.checked_sub(1)?;
-        Some(highlighted.map_or(0, |at| at.saturating_add_signed(by).min(last)))
+        let end = n_rows.checked_sub(1)?;
+        Some(highlighted.map_or(0, |at| at.saturating_add_signed(by).min(end)))
     };
     ListKeys {
         moved_to: by.and_then(to),

@@ -2,7 +2,6 @@
 
 use super::action::{Action, When, always, elsewhere, in_session, key, named, row};
 use super::command::ShellCommand;
-use super::keys::KeyContext;
 use crate::app::command::Command;
 use crate::app::command_palette::state::PaletteCommand;
 use crate::app::compare::command::CompareCommand;

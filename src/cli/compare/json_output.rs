@@ -275,7 +275,7 @@ fn by_kind<V>(value: impl Fn(usize) -> V) -> Object<V> {
 }
 
 fn difference([a, b]: &[SessionFigures; 2]) -> DifferenceEntry {
-    let count = |of: fn(&SessionFigures) -> usize| of(b) as i64 - of(a) as i64;
+    let count = |of: fn(&SessionFigures) -> usize| difference_of(of(a), of(b));
     let tokens = |of: &dyn Fn(&SessionFigures) -> Tokens| signed(of(a), of(b));
     let share = |of: fn(&SessionFigures) -> Option<Share>| Some(of(b)?.0 - of(a)?.0);
     let peaks = a.peak.zip(b.peak);
@@ -294,13 +294,17 @@ fn difference([a, b]: &[SessionFigures; 2]) -> DifferenceEntry {
         tokens_sent: tokens(&|s| s.sent),
         usd: costs.map(|(a, b)| b.0 - a.0),
         cache_hit_rate: share(|s| s.cache_hit_rate),
-        compactions: compactions.map(|(a, b)| b as i64 - a as i64),
+        compactions: compactions.map(|(a, b)| difference_of(a, b)),
         overflows: count(|s| s.overflows),
     }
 }
 
+fn difference_of(a: usize, b: usize) -> i64 {
+    (b.cast_signed() - a.cast_signed()) as i64
+}
+
 fn signed(a: Tokens, b: Tokens) -> i64 {
-    b.0 as i64 - a.0 as i64
+    b.0.cast_signed() - a.0.cast_signed()
 }
 
 fn message(case: &Case, idx: u32) -> MessageEntry {

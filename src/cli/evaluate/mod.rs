@@ -137,7 +137,7 @@ impl Args {
             text: &|| evaluations.text(self.all),
             blocks: &|| evaluations.blocks(self.all),
         };
-        output(page, shown, &evaluations.json_output(), shared)?;
+        output(page, &shown, &evaluations.json_output(), shared)?;
         Ok(Status::Done)
     }
 
@@ -197,7 +197,7 @@ struct Shown<'a> {
 /// Writes the page, if one is wanted, and prints the result as JSON or, without a page, as text.
 fn output(
     page: Option<Page<'_>>,
-    shown: Shown<'_>,
+    shown: &Shown<'_>,
     value: &impl Serialize,
     shared: &GlobalOptions,
 ) -> anyhow::Result<()> {

@@ -162,7 +162,7 @@ impl ModelTierArgs {
             text: &|| model_text::text(&evaluation.report),
             blocks: &|| model_page::blocks(&evaluation.report),
         };
-        output(page, shown, &evaluation.report, shared)?;
+        output(page, &shown, &evaluation.report, shared)?;
         let has_failed = matches!(evaluation.stopped, Some(Stopped::Failed(_)));
         Ok(if has_failed {
             Status::CheckFailed

@@ -60,9 +60,13 @@ struct Derived {
 
 impl Case {
     /// Creates a case and computes the session's index.
-    pub fn new(session: Arc<Session>, ledger: TokenLedger, windows: WindowPlan) -> Self {
+    pub fn new(
+        session: Arc<Session>,
+        ledger: impl Into<Arc<TokenLedger>>,
+        windows: impl Into<Arc<WindowPlan>>,
+    ) -> Self {
         let index = Arc::new(SessionIndex::new(&session));
-        let (ledger, windows) = (Arc::new(ledger), Arc::new(windows));
+        let (ledger, windows) = (ledger.into(), windows.into());
         Self {
             session,
             ledger,

@@ -65,8 +65,8 @@ pub(super) fn recorded_context(case: &Case, call: usize) -> Result<PromptContext
 pub(super) fn uncompacted(case: &Case, call: usize) -> Case {
     let mut session = (*case.session).clone();
     session.compactions.retain(|c| c.call != call);
-    let ledger = (*case.ledger).clone();
-    let case = Case::new(Arc::new(session), ledger, (*case.windows).clone());
+    let (ledger, windows) = (Arc::clone(&case.ledger), Arc::clone(&case.windows));
+    let case = Case::new(Arc::new(session), ledger, windows);
     case.with_manual_edits(ManualEdits::default())
 }
 

@@ -74,11 +74,10 @@ pub(super) type AnswersByPoint = Vec<Vec<ProbeAnswers>>;
 /// Returns the probes of all points without answers.
 fn unanswered(points: &[Point], lanes: &[PlayedSamples]) -> AnswersByPoint {
     let empty = |point: &Point| {
-        let n_samples = |lane: &PlayedSamples| match lane.is_asked_at(point) {
-            true => lane.samples.len(),
-            false => 0,
-        };
-        let lanes = lanes.iter().map(|lane| vec![[None; 2]; n_samples(lane)]);
+        let lanes = lanes.iter().map(|lane| {
+            let is_asked = lane.is_asked_at(point);
+            vec![[None; 2]; if is_asked { lane.samples.len() } else { 0 }]
+        });
         ProbeAnswers {
             lanes: lanes.collect(),
             ..ProbeAnswers::default()

@@ -188,7 +188,13 @@ impl IndexDatabase {
         let messages = sessions.iter().flat_map(|session| &session.messages);
         let text_bytes: usize = messages.map(|(_, text)| text.len()).sum();
         let sql = "INSERT INTO file (path, stamp, text_bytes, is_left_out, problem) VALUES (?1, ?2, ?3, ?4, ?5)";
-        let row = params![path, stamp, text_bytes as i64, is_left_out, problem];
+        let row = params![
+            path,
+            stamp,
+            text_bytes.cast_signed() as i64,
+            is_left_out,
+            problem
+        ];
         transaction.execute(sql, row)?;
         let file = transaction.last_insert_rowid();
         for session in sessions {
@@ -268,7 +274,12 @@ fn add_session(
     let head = serde_json::to_string(&session.head).map_err(|_error| IndexError::Damaged)?;
     transaction.execute(
         "INSERT INTO session (file, first, n, head) VALUES (?1, ?2, ?3, ?4)",
-        params![file, first, session.messages.len() as i64, head],
+        params![
+            file,
+            first,
+            session.messages.len().cast_signed() as i64,
+            head
+        ],
     )?;
     let mut message = transaction.prepare("INSERT INTO message (id, data) VALUES (?1, ?2)")?;
     let mut content = transaction.prepare("INSERT INTO content (rowid, text) VALUES (?1, ?2)")?;

@@ -287,7 +287,9 @@ fn the_index_folds_every_letter_that_queries_fold() {
     let mut insert = connection.prepare(sql).unwrap();
     for (id, (letter, _)) in pairs.iter().enumerate() {
         let text = format!("x{letter}y");
-        insert.execute((id as i64, narrow::folded(&text))).unwrap();
+        insert
+            .execute((id.cast_signed() as i64, narrow::folded(&text)))
+            .unwrap();
     }
     let sql = "SELECT count(*) FROM content WHERE content MATCH ?1 AND rowid = ?2";
     let mut select = connection.prepare(sql).unwrap();
@@ -297,7 +299,7 @@ fn the_index_folds_every_letter_that_queries_fold() {
         let Some(expression) = narrow::expression(&query) else {
             continue;
         };
-        let row = (expression, id as i64);
+        let row = (expression, id.cast_signed() as i64);
         let n: i64 = select.query_row(row, |row| row.get(0)).unwrap();
         if n == 0 {
             differing.push(*pair);

@@ -36,10 +36,10 @@ pub fn markdown_page(title: &str, blocks: &[Block]) -> String {
                 let heads = head
                     .iter()
                     .map(|name| name.strip_prefix('#').unwrap_or(name));
-                let rule = head.iter().map(|name| match name.starts_with('#') {
-                    true => "---:|",
-                    false => "---|",
-                });
+                let is_number = |name: &String| name.starts_with('#');
+                let rule = head
+                    .iter()
+                    .map(|name| if is_number(name) { "---:|" } else { "---|" });
                 let rows = rows
                     .iter()
                     .map(|row| table_row(row.iter().map(String::as_str)));
