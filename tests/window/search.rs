@@ -1,6 +1,6 @@
 //! The search in all sessions, its index, and snippets in the message table.
 
-use crate::screen::{Window, click, large, open, options, press, sample};
+use crate::screen::{Window, large, open, options, press, sample};
 use egui::accesskit::Role;
 use egui::{Key, Modifiers, Shape, vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
