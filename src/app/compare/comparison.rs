@@ -156,7 +156,7 @@ impl OpenComparison {
     }
 
     /// Returns the source of the second session, and the index of its conversation.
-    pub(super) fn place(&self) -> (&Origin, usize) {
+    pub(in crate::app) fn place(&self) -> (&Origin, usize) {
         (&self.origin, self.conversation)
     }
 

@@ -1,6 +1,5 @@
 //! The second session, as a workspace keeps it.
 
-use super::comparison::OpenComparison;
 use crate::app::open::document::{Document, Origin};
 use serde::{Deserialize, Serialize};
 use std::path::{Component, Path, PathBuf};
@@ -17,13 +16,13 @@ pub(in crate::app) struct KeptComparison {
 }
 
 impl KeptComparison {
-    /// Returns the second session of a comparison; `None` if it has no file.
+    /// Returns the second session with its conversation; `None` if it has no file.
     pub(in crate::app) fn new(
         first: &Document,
-        comparison: &OpenComparison,
+        (second, conversation): (&Origin, usize),
         is_by_share: bool,
     ) -> Option<Self> {
-        let (Origin::Path(path), conversation) = comparison.place() else {
+        let Origin::Path(path) = second else {
             return None;
         };
         let beside = first

@@ -186,7 +186,8 @@ impl App {
 
     fn kept_comparison(&self) -> Option<KeptComparison> {
         let (document, comparison) = (self.document.as_ref()?, self.comparison.as_ref()?);
-        KeptComparison::new(document, comparison, self.view.compare.is_by_share)
+        let second = comparison.place();
+        KeptComparison::new(document, second, self.view.compare.is_by_share)
     }
 
     fn workspace_state(&self, ctx: &egui::Context) -> WorkspaceState {

@@ -156,10 +156,10 @@ impl Compared<'_> {
 
     fn facts(&self, text: &mut String, most: usize) {
         let facts = &self.found.facts;
-        let is_file = |fact: &&OnlyFact| fact.kind == FactKind::File;
+        let names_file = |fact: &&OnlyFact| fact.kind == FactKind::File;
         let [files, others] = [true, false].map(|is_of_file| {
             facts.only.each_ref().map(|only| {
-                let found = only.iter().filter(|fact| is_file(fact) == is_of_file);
+                let found = only.iter().filter(|fact| names_file(fact) == is_of_file);
                 found.collect::<Vec<_>>()
             })
         });
