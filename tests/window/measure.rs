@@ -237,7 +237,10 @@ fn stop_ends_outstanding_requests_scores_the_answers_and_the_log_continues_to_th
     fs::write(&copy, &logged).expect("it is written");
     released.store(true, Ordering::SeqCst);
     click(&mut window, "Continue");
-    wait_for(&mut window, "scored. Left out");
+    wait(&mut window, |window| {
+        let has = |label| window.query_by_label(label).is_some();
+        has("Measure again") && !has("Continue")
+    });
     let continued = from_log(&window, &log);
     let counts = continued.report.requests.questions;
     assert_eq!((counts.answered, counts.planned()), (planned, planned));

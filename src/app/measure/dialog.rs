@@ -20,6 +20,8 @@ const WIDTH: f32 = 580.0;
 const WIDE: f32 = 760.0;
 /// Height of the title, buttons and margins, in points.
 const FRAME: f32 = 190.0;
+/// Height of the results while they arrive, in points, so that *Stop* stays in its place.
+const ARRIVING: f32 = 420.0;
 
 /// Shows the dialog.
 pub(in crate::app) fn show(
@@ -34,6 +36,9 @@ pub(in crate::app) fn show(
         dialog_title(ui, "Measure with a model");
         let height = (ui.ctx().content_rect().height() - FRAME).max(120.0);
         let shown = ScrollArea::vertical().max_height(height).show(ui, |ui| {
+            if matches!(measurement.stage, Stage::Asking(..)) {
+                ui.set_min_height(height.min(ARRIVING));
+            }
             content(ui, runs, measurement, commands);
         });
         // A new stage first has the height of the stage before. Its rest must not wait for the next input.

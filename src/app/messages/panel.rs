@@ -30,10 +30,10 @@ const ROW: f32 = 22.0;
 const MIN_DETAIL: f32 = 220.0;
 /// Minimum width of the filter field, in points.
 const MIN_FILTER: f32 = 48.0;
-/// Minimum width of the tools, in points, at which the message count is shown.
+/// Minimum width of the tools, in points, at which the number of messages or matches is shown.
 const MIN_COUNTED: f32 = 300.0;
-/// Minimum width of the tools, in points, at which the count of matches is shown.
-const MIN_FOUND: f32 = 420.0;
+/// Minimum width of the tools, in points, at which the jump field is shown beside the number of matches.
+const MIN_BOTH: f32 = 420.0;
 /// Minimum width of the table, in points.
 const MIN_TABLE: f32 = 400.0;
 
@@ -68,18 +68,23 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
 pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
     let input = &MessagesInput::new(session);
     ui.spacing_mut().interact_size.y = 22.0;
-    if ui.available_width() > MIN_FOUND {
+    let is_finding = !input.view.filter.query.is_empty();
+    // Where the tabs leave little width, the matches are more important than the jump field.
+    let has_jump = !is_finding || ui.available_width() > MIN_BOTH;
+    if ui.available_width() > MIN_COUNTED {
         find::count(ui, input, commands);
     }
     let selected = chosen(&input.selection, &input.view.added, input.order);
     if selected.len() > 1 {
         totals(ui, input, &selected);
-    } else if input.view.filter.query.is_empty() && ui.available_width() > MIN_COUNTED {
+    } else if !is_finding && ui.available_width() > MIN_COUNTED {
         let (shown, all) = (input.order.len(), input.document.facts.len());
         let (shown, all) = (wording::grouped(shown as u64), wording::grouped(all as u64));
         ui.label(small(ui, format!("{shown} of {all}")));
     }
-    jump(ui, input, commands);
+    if has_jump {
+        jump(ui, input, commands);
+    }
     kinds(ui, input, commands);
     let marks = AllMarks::fitting(ui, input, MIN_FILTER + 14.0);
     // Shrinks where the tabs leave little width.

@@ -34,33 +34,32 @@ pub(super) static ACTIONS: &[Action] = &[
         &[key(COMMAND, Key::O, |_| send(OpenCommand::ShowDialog))],
     ),
     row(
-        "Ctrl+T",
-        "New session tab (Ctrl+click opens a session in one)",
-        When::Always,
-        &[key(COMMAND, Key::T, |_| send(TabsCommand::New))],
-    ),
-    row(
-        "Ctrl+W",
-        "Close the session tab",
-        When::Always,
-        &[key(COMMAND, Key::W, |_| send(TabsCommand::Close(None)))],
-    ),
-    // Before the keys without Shift, which would match these as well.
-    row(
-        "Ctrl+Shift+Tab",
-        "Previous session tab (or Ctrl+PageUp)",
+        "Ctrl+T   Ctrl+W",
+        "New, close a session tab",
         When::Always,
         &[
-            key(COMMAND.plus(SHIFT), Key::Tab, |_| step(true)),
-            key(COMMAND, Key::PageUp, |_| step(true)),
+            named("New session tab", COMMAND, Key::T, |_| {
+                send(TabsCommand::New)
+            }),
+            named("Close the session tab", COMMAND, Key::W, |_| {
+                send(TabsCommand::Close(None))
+            }),
         ],
     ),
     row(
         "Ctrl+Tab",
-        "Next session tab (or Ctrl+PageDown)",
+        "Next session tab (Shift: previous)",
         When::Always,
         &[
-            key(COMMAND, Key::Tab, |_| step(false)),
+            // Before the key without Shift, which would match it as well.
+            named(
+                "Previous session tab",
+                COMMAND.plus(SHIFT),
+                Key::Tab,
+                |_| step(true),
+            ),
+            named("Next session tab", COMMAND, Key::Tab, |_| step(false)),
+            key(COMMAND, Key::PageUp, |_| step(true)),
             key(COMMAND, Key::PageDown, |_| step(false)),
         ],
     ),
@@ -115,7 +114,7 @@ pub(super) static ACTIONS: &[Action] = &[
     // Before the keys without Shift, which would match these as well.
     row(
         "Shift+k   Shift+j",
-        "Select more messages of the table",
+        "Select more messages (or Shift+↑, Shift+↓)",
         When::InDocument,
         &[
             key(SHIFT, Key::K, |context| context.extend(-1)),
@@ -123,8 +122,8 @@ pub(super) static ACTIONS: &[Action] = &[
         ],
     ),
     row(
-        "Shift+↑   Shift+↓",
-        "Same as above when no control has focus",
+        "",
+        "",
         When::Free,
         &[
             key(SHIFT, Key::ArrowUp, |context| context.extend(-1)),
@@ -133,7 +132,7 @@ pub(super) static ACTIONS: &[Action] = &[
     ),
     row(
         "k   j",
-        "Previous, next message of the table",
+        "Previous, next message (or ↑, ↓)",
         When::InDocument,
         &[
             key(NONE, Key::K, |context| context.neighbor(-1)),
@@ -141,8 +140,8 @@ pub(super) static ACTIONS: &[Action] = &[
         ],
     ),
     row(
-        "↑   ↓",
-        "Same as above when no control has focus",
+        "",
+        "",
         When::Free,
         &[
             key(NONE, Key::ArrowUp, |context| context.neighbor(-1)),
