@@ -18,8 +18,8 @@ use std::hash::Hash;
 use std::ops::Range;
 
 /// A table of which only visible rows are laid out.
-pub(in crate::app) struct Table<'a, I, K> {
-    id: I,
+pub(in crate::app) struct Table<'a, K> {
+    id: Id,
     columns: Vec<Column<'a, K>>,
     n_rows: usize,
     row_height: f32,
@@ -39,11 +39,18 @@ pub(in crate::app) struct Shown<K> {
     pub(in crate::app) offset: f32,
 }
 
-impl<'a, I: Debug + Hash, K: Copy> Table<'a, I, K> {
+/// Shows the cells of a row and handles its clicks. A trait object, so that the executable contains the code of tables once.
+type ShowRow<'f, K> = dyn FnMut(Row<'_, '_, '_, '_, K>) + 'f;
+
+impl<'a, K: Copy> Table<'a, K> {
     /// Creates a table with rows of the usual height.
-    pub(in crate::app) fn new(id: I, columns: Vec<Column<'a, K>>, n_rows: usize) -> Self {
+    pub(in crate::app) fn new(
+        id: impl Debug + Hash,
+        columns: Vec<Column<'a, K>>,
+        n_rows: usize,
+    ) -> Self {
         Self {
-            id,
+            id: Id::unique(("table", id)),
             columns,
             n_rows,
             row_height: space::ROW,
@@ -100,18 +107,22 @@ impl<'a, I: Debug + Hash, K: Copy> Table<'a, I, K> {
 
     /// Shows the table. `show_row` shows the cells of each visible row and handles its clicks.
     pub(in crate::app) fn show(
-        mut self,
+        self,
         ui: &mut Ui,
         mut show_row: impl FnMut(Row<'_, '_, '_, '_, K>),
     ) -> Shown<K> {
+        self.show_rows(ui, &mut show_row)
+    }
+
+    fn show_rows(mut self, ui: &mut Ui, show_row: &mut ShowRow<'_, K>) -> Shown<K> {
         let width = ui.available_width();
         self.columns.retain(|column| width >= column.least_width);
         let copying = Copying::default();
-        let shown = self.lay_out(ui, &mut show_row, &copying, self.n_rows);
+        let shown = self.lay_out(ui, show_row, &copying, self.n_rows);
         if let Some((format, row)) = copying.requested.take() {
             let rows = row.map_or(0..self.n_rows.min(MAX_COPIED), |row| row..row + 1);
             let (text, n) = (
-                self.text(ui.ctx(), &mut show_row, format, rows.clone()),
+                self.text(ui.ctx(), show_row, format, rows.clone()),
                 rows.len(),
             );
             ui.ctx().copy_text(text);
@@ -133,7 +144,7 @@ impl<'a, I: Debug + Hash, K: Copy> Table<'a, I, K> {
     fn text(
         &mut self,
         ctx: &Context,
-        show_row: &mut impl FnMut(Row<'_, '_, '_, '_, K>),
+        show_row: &mut ShowRow<'_, K>,
         format: Format,
         rows: Range<usize>,
     ) -> String {
@@ -148,7 +159,7 @@ impl<'a, I: Debug + Hash, K: Copy> Table<'a, I, K> {
         let place = Rect::from_min_size(pos2(-2.0 * WIDTH, 0.0), vec2(WIDTH, height));
         let layer = LayerId::new(Order::Background, Id::unique("copied table"));
         let builder = UiBuilder::new().layer_id(layer).max_rect(place);
-        let mut ui = Ui::new(ctx.clone(), Id::unique(("copied table", &self.id)), builder);
+        let mut ui = Ui::new(ctx.clone(), Id::unique(("copied table", self.id)), builder);
         self.scrolls = false;
         (self.revealed, self.offset) = (None, None);
         self.lay_out(&mut ui, show_row, &collected, rows.len());
@@ -164,13 +175,13 @@ impl<'a, I: Debug + Hash, K: Copy> Table<'a, I, K> {
     fn lay_out(
         &self,
         ui: &mut Ui,
-        show_row: &mut impl FnMut(Row<'_, '_, '_, '_, K>),
+        show_row: &mut ShowRow<'_, K>,
         copying: &Copying,
         n_rows: usize,
     ) -> Shown<K> {
         let (columns, margins) = (&self.columns, self.margins);
         let mut table = TableBuilder::new(ui)
-            .id_salt((&self.id, columns.len()))
+            .id_salt((self.id, columns.len()))
             .striped(self.is_striped)
             .sense(Sense::CLICK)
             .vscroll(self.scrolls)
@@ -191,11 +202,13 @@ impl<'a, I: Debug + Hash, K: Copy> Table<'a, I, K> {
         }
         let mut sorted_by = None;
         let table = table.header(space::ROW, |mut row| {
-            with_margins(&mut row, margins, |row| {
+            with_margins(&mut row, margins, &mut |row| {
                 for column in columns {
-                    if column.cell(row, |ui| column.show_head(ui, copying)) == Some(true) {
-                        sorted_by = Some(column.key);
-                    }
+                    column.cell(row, &mut |ui| {
+                        if column.show_head(ui, copying) {
+                            sorted_by = Some(column.key);
+                        }
+                    });
                 }
             });
             row.response().context_menu(|ui| copying.menu(ui, None));
@@ -221,7 +234,7 @@ impl<'a, I: Debug + Hash, K: Copy> Table<'a, I, K> {
 fn with_margins<'a, 'b>(
     row: &mut TableRow<'a, 'b>,
     [left, right]: [f32; 2],
-    cells: impl FnOnce(&mut TableRow<'a, 'b>),
+    cells: &mut dyn FnMut(&mut TableRow<'a, 'b>),
 ) {
     if left > 0.0 {
         row.col(|_| {});
@@ -254,11 +267,15 @@ impl<K: Copy> Row<'_, '_, '_, '_, K> {
 
     /// Shows the cell of each column, and adds the menu of the row.
     pub(in crate::app) fn cells(&mut self, mut content: impl FnMut(&mut Ui, K)) {
+        self.show_cells(&mut content);
+    }
+
+    fn show_cells(&mut self, content: &mut dyn FnMut(&mut Ui, K)) {
         let (columns, collected) = (self.columns, &self.copying.collected);
         let mut texts = Vec::new();
-        with_margins(&mut self.inner, self.margins, |row| {
+        with_margins(&mut self.inner, self.margins, &mut |row| {
             for column in columns {
-                column.cell(row, |ui| {
+                column.cell(row, &mut |ui| {
                     let before = collected.as_ref().map(|_| table_copy::n_shapes(ui));
                     content(ui, column.key);
                     texts.extend(

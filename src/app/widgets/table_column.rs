@@ -76,9 +76,7 @@ impl<'a, K> Column<'a, K> {
     pub(super) fn show_head(&self, ui: &mut Ui, copying: &Copying) -> bool {
         match self.sorting {
             Sorting::Possible(sorted) => {
-                let head = sort_head(ui, &self.title, &self.help, sorted);
-                head.context_menu(|ui| copying.menu(ui, None));
-                head.clicked()
+                copied_sort_head(ui, (&self.title, &self.help), sorted, copying)
             }
             Sorting::Never if self.title.is_empty() => false,
             Sorting::Never => {
@@ -89,27 +87,43 @@ impl<'a, K> Column<'a, K> {
     }
 
     /// Shows a cell of the column.
-    pub(super) fn cell<R>(
-        &self,
-        row: &mut TableRow<'_, '_>,
-        content: impl FnOnce(&mut Ui) -> R,
-    ) -> Option<R> {
-        let layout = if self.is_right {
-            Layout::right_to_left(Align::Center)
-        } else {
-            Layout::left_to_right(Align::Center)
-        };
-        let mut result = None;
-        row.col(|ui| {
-            ui.with_layout(layout, |ui| {
-                if !self.is_right && self.is_indented {
-                    ui.add_space(space::S);
-                }
-                result = Some(content(ui));
-            });
-        });
-        result
+    pub(super) fn cell(&self, row: &mut TableRow<'_, '_>, content: &mut dyn FnMut(&mut Ui)) {
+        aligned_cell(row, (self.is_right, self.is_indented), content);
     }
+}
+
+// The functions below are not generic: the executable contains each once, not once per table.
+
+fn aligned_cell(
+    row: &mut TableRow<'_, '_>,
+    (is_right, is_indented): (bool, bool),
+    content: &mut dyn FnMut(&mut Ui),
+) {
+    let layout = if is_right {
+        Layout::right_to_left(Align::Center)
+    } else {
+        Layout::left_to_right(Align::Center)
+    };
+    row.col(|ui| {
+        ui.with_layout(layout, |ui| {
+            if !is_right && is_indented {
+                ui.add_space(space::S);
+            }
+            content(ui);
+        });
+    });
+}
+
+/// Shows the head of a sortable column with the menu that copies the table. Returns whether it was clicked.
+fn copied_sort_head(
+    ui: &mut Ui,
+    (title, help): (&str, &str),
+    sorted: Option<bool>,
+    copying: &Copying,
+) -> bool {
+    let head = sort_head(ui, title, help, sorted);
+    head.context_menu(|ui| copying.menu(ui, None));
+    head.clicked()
 }
 
 /// Returns a column for message or call numbers up to `largest`.
