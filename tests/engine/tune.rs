@@ -280,6 +280,31 @@ fn a_setting_that_keeps_every_user_constraint_is_recommended() {
         found.text
     );
     assert_eq!(picked(FactKind::Constraint, 0.0).point, 0, "cost only");
+    let all = [(10.0, Ok(losing(1.00, FactKind::Constraint, 2)))];
+    let found = recommend(&subjects, &points(&subjects[0], &all), weighing(0.5)).unwrap();
+    let ending = "No setting tried keeps every user constraint.";
+    assert!(found.text.ends_with(ending), "{}", found.text);
+}
+
+#[test]
+fn facts_that_the_session_does_not_state_are_not_judged() {
+    let subjects = [subject(truncate(), Vec::new())];
+    let all = [10.0, 24.0].map(|keep| {
+        let mut score = score(keep, 0, 0.8);
+        score.risk.lost = Some(LostFacts {
+            kind: Some(FactKind::Decision),
+            lost: 0,
+            stated: 0,
+        });
+        (keep, Ok(score))
+    });
+    let points = points(&subjects[0], &all);
+    let why = recommend(&subjects, &points, weighing(0.5)).unwrap_err();
+    assert!(why.starts_with("The session states no "), "{why}");
+    assert!(
+        recommend(&subjects, &points, weighing(0.0)).is_ok(),
+        "cost only"
+    );
 }
 
 #[test]

@@ -6,6 +6,7 @@
 
 use super::front::{Price, narrow_front, price_unit, risk};
 use super::gauge::{RuledOut, Score};
+use super::risk::LostFacts;
 use super::space::Subject;
 use super::sweep::Point;
 use crate::analysis::facts::FactKind;
@@ -63,15 +64,46 @@ pub fn recommend(
         _ if preference.weight.0 <= 0.0 => pick(points, &candidates, preference),
         keeping => pick(points, keeping, preference),
     };
+    if preference.weight.0 > 0.0
+        && let Some(why) = not_judged(points, &candidates)
+    {
+        return Err(why);
+    }
     let ends = candidates.first().zip(candidates.last());
     let (point, (cheapest, safest)) = point.zip(ends).ok_or_else(|| nothing_works(points))?;
     Ok(Recommendation {
         point,
         cheapest: *cheapest,
         safest: *safest,
-        text: sentence(subjects, points, point),
+        text: sentence(subjects, points, point) + all_lose(points, point),
         others: others(points, [point, *cheapest, *safest]),
     })
+}
+
+/// Returns why the candidates cannot be judged by their risk, if they cannot.
+fn not_judged(points: &[Point], candidates: &[usize]) -> Option<String> {
+    let mut risks = candidates
+        .iter()
+        .filter_map(|idx| Some(points[*idx].valid()?.risk));
+    let lost = risks.clone().next()?.lost?;
+    risks.all(|risk| !risk.is_judged()).then(|| {
+        format!(
+            "The session states no {}, so no setting can be judged by them. Choose another risk, or compare cost only.",
+            lost.label()
+        )
+    })
+}
+
+/// Returns a sentence if the recommended point loses user constraints, since no point keeps them all.
+fn all_lose(points: &[Point], point: usize) -> &'static str {
+    let lost = points[point].valid().and_then(|score| score.risk.lost);
+    let is_constraint = |lost: &LostFacts| lost.kind == Some(FactKind::Constraint) && lost.lost > 0;
+    let keeps = points.iter().any(keeps_constraints);
+    if lost.as_ref().is_some_and(is_constraint) && !keeps {
+        " No setting tried keeps every user constraint."
+    } else {
+        ""
+    }
 }
 
 /// Returns the candidates, cheapest first: points that no other beats in cost and references at risk. Points with a peak
@@ -160,7 +192,7 @@ pub(super) fn sentence(subjects: &[Subject], points: &[Point], idx: usize) -> St
         let cost = difference(unit, score, before);
         let (was, is) = (before.risk.count(), score.risk.count());
         let keeps_all = score.risk.lost.is_some_and(|lost| lost.lost == 0);
-        let is_judged = score.risk.lost.is_none_or(|lost| lost.stated > 0);
+        let is_judged = score.risk.is_judged();
         let instead = if !is_judged {
             String::new()
         } else if was == is {
@@ -194,7 +226,10 @@ fn others(points: &[Point], [point, cheapest, safest]: [usize; 3]) -> Option<Str
     let said = |idx: usize| {
         let score = points[idx].valid().filter(|_| idx != point)?;
         let (n, what) = match score.risk.lost {
-            Some(lost) => (lost.lost, format!("{} lost", lost.label())),
+            Some(lost) => {
+                let all = lost.stated;
+                (lost.lost, format!("of {all} {} lost", lost.label()))
+            }
             None => (score.risk.references, "at risk".to_owned()),
         };
         Some(format!("{} with {n} {what}", amount(unit, score)))

@@ -84,6 +84,11 @@ impl LostFacts {
 }
 
 impl Risk {
+    /// Returns whether there is something to lose. Facts of a kind that the session does not state are not judged.
+    pub fn is_judged(&self) -> bool {
+        self.lost.is_none_or(|lost| lost.stated > 0)
+    }
+
     /// Returns the number to compare: lost facts if they are counted, otherwise references at risk.
     pub fn count(&self) -> usize {
         self.lost.map_or(self.references, |lost| lost.lost)

@@ -34,7 +34,11 @@ pub(super) fn show(ui: &mut Ui, sweep: &Sweep, commands: &mut Commands) -> Optio
         row.cells(|ui, column| match column {
             Col::Cost => drop(ui.label(format_cost(sweep.unit, sweep.unit.of(score)))),
             Col::Risk => {
-                ui.label(wording::grouped(score.risk.count() as u64));
+                ui.label(if score.risk.is_judged() {
+                    wording::grouped(score.risk.count() as u64)
+                } else {
+                    "–".to_owned()
+                });
             }
             Col::Peak => {
                 let color = peak_color(palette(ui), score.peak_share);

@@ -319,7 +319,8 @@ fn figures(point: &Point, unit: Price, fewest: Option<&usize>) -> String {
     let score = point.score;
     let at_risk = |risk: Risk| match fewest {
         Some(fewest) => format!("{fewest}-{}", risk.references),
-        None => risk.count().to_string(),
+        None if risk.is_judged() => risk.count().to_string(),
+        None => "-".to_owned(),
     };
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
     format!(
