@@ -44,7 +44,8 @@ impl CallRange {
         calls.filter(|call| self.contains(*call)).count()
     }
 
-    /// Returns the cost without summary requests and rejected attempts; `None` if a price is unknown or no call was billed.
+    /// Returns the cost, including summary requests and rejected attempts before these calls; `None` if a price is unknown
+    /// or no call was billed. Requests after the last call belong to it.
     pub fn cost(self, cost: &Cost) -> Option<Usd> {
         let from = cost.calls.partition_point(|call| call.index < self.first);
         let of_it = cost.calls[from..].iter();
@@ -53,7 +54,11 @@ impl CallRange {
             .map(|call| call.usd)
             .peekable();
         of_it.peek()?;
-        of_it.sum()
+        let calls: Option<Usd> = of_it.sum();
+        let end = cost.calls.last().map_or(0, |call| call.index);
+        let additional = cost.additional.iter();
+        let additional = additional.filter(|(call, _)| self.contains((*call).min(end)));
+        Some(calls? + additional.map(|(_, usd)| *usd).sum())
     }
 
     /// Returns the number of calls with a recorded cache miss.

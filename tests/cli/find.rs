@@ -171,6 +171,14 @@ fn figures_of_calls_agree_with_the_lists_of_messages_and_costs() {
     let lanes = figures["lanes"].as_array().expect("lanes");
     assert_eq!(lanes.len(), all["lanes"].as_array().expect("lanes").len());
     assert_eq!(lanes[0]["tokens_before"], 0);
+    for (lane, whole) in all["lanes"].as_array().expect("lanes").iter().zip(lanes) {
+        let sums = [&lane["cost"]["usd"], &whole["usd"]].map(|usd| usd.as_f64().expect("a cost"));
+        assert!(
+            (sums[0] - sums[1]).abs() < 1e-6,
+            "{}: {sums:?}",
+            whole["lane"]
+        );
+    }
     let text = stdout(&plimsoll(here.path(), &["diagnose", &file, "--calls", "3"]));
     assert!(text.starts_with("call 3: "), "{text}");
     for (calls, why) in [

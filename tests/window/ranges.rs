@@ -91,8 +91,8 @@ fn a_drag_selects_calls_that_limit_the_tables_until_escape() {
     assert!(n > 10 && n < 137, "{n}");
     let samples = &runs.lanes[0].outcome.samples;
     let growth = wording::difference(samples[20].tokens, samples[9].tokens);
-    let chip = text(&window, "calls 11–21: ").expect("a chip");
-    let start = format!("calls 11–21: {growth} tokens, {n} messages");
+    let chip = text(&window, "calls 11–21 in Truncate: ").expect("a chip");
+    let start = format!("calls 11–21 in Truncate: {growth} tokens, {n} messages");
     assert!(chip.starts_with(&start), "{chip} is no {start}");
     assert!(text(&window, &format!("{n} of 137")).is_some());
     // Costs and events.
@@ -116,7 +116,7 @@ fn a_drag_selects_calls_that_limit_the_tables_until_escape() {
     assert!(event_calls(&window).iter().all(in_range));
     click(&mut window, "Messages");
     press(&mut window, Modifiers::NONE, Key::Escape);
-    assert_eq!(text(&window, "calls 30–35: "), None);
+    assert_eq!(text(&window, "calls 30–35 in Truncate: "), None);
     assert_eq!(text(&window, "137 of 137"), Some(all));
 }
 
@@ -127,9 +127,9 @@ fn shift_and_arrows_extend_the_range_and_z_zooms_to_it() {
     for _ in 0..3 {
         press(&mut window, Modifiers::SHIFT, Key::ArrowRight);
     }
-    assert!(text(&window, "calls 1–4: ").is_some());
+    assert!(text(&window, "calls 1–4 in Truncate: ").is_some());
     press(&mut window, Modifiers::SHIFT, Key::ArrowLeft);
-    assert!(text(&window, "calls 1–3: ").is_some());
+    assert!(text(&window, "calls 1–3 in Truncate: ").is_some());
     let view = |window: &Window| window.get_by_label("overview").accesskit_node().value();
     let whole = view(&window);
     press(&mut window, Modifiers::NONE, Key::Z);
@@ -139,7 +139,7 @@ fn shift_and_arrows_extend_the_range_and_z_zooms_to_it() {
     click(&mut window, "Zoom to the selected calls");
     assert_eq!(view(&window).as_deref(), Some("calls 1 to 7"));
     click(&mut window, "Clear the selected calls");
-    assert!(text(&window, "calls 1–3: ").is_none());
+    assert!(text(&window, "calls 1–3 in Truncate: ").is_none());
 }
 
 #[test]
@@ -148,10 +148,10 @@ fn a_click_outside_the_range_ends_it() {
     select(&mut window, 10, 20);
     let pos = at(&window, 15);
     click_at(&mut window, pos, Modifiers::NONE);
-    assert!(text(&window, "calls 11–21: ").is_some());
+    assert!(text(&window, "calls 11–21 in Truncate: ").is_some());
     let pos = at(&window, 30);
     click_at(&mut window, pos, Modifiers::NONE);
-    assert!(text(&window, "calls 11–21: ").is_none());
+    assert!(text(&window, "calls 11–21 in Truncate: ").is_none());
 }
 
 #[test]

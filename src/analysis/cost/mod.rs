@@ -42,6 +42,8 @@ pub struct Cost {
     pub rejected: Charge,
     /// Summary requests, sent and received tokens.
     pub summaries: Charge,
+    /// Cost of each summary request and billed rejected attempt, with the index of the call that it precedes.
+    pub additional: Vec<(usize, Usd)>,
     /// Calls whose model has no known price.
     pub unpriced: usize,
     /// Number of answers without a reported size, which are counted from the recorded text.
@@ -112,6 +114,7 @@ impl Cost {
             output: Charge::default(),
             rejected: Charge::default(),
             summaries: Charge::default(),
+            additional: Vec::new(),
             unpriced: 0,
             estimated_outputs: 0,
         }

@@ -87,6 +87,7 @@ fn rejected(cost: &mut Cost, bills: &Bills<'_>, outcome: &Outcome) {
             if sample.call == call.index {
                 let usd = tariff.map_or(Usd::ZERO, |tariff| tariff.price.input.of(tokens));
                 cost.rejected.add(tokens, usd);
+                cost.additional.push((call.index, usd));
             }
         }
     }
@@ -208,6 +209,7 @@ fn summary(cost: &mut Cost, bills: &Bills<'_>, call: usize, (sent, received): (T
         .tariff_at(call)
         .map_or(Usd::ZERO, |tariff| summary_price(&tariff, sent, received));
     cost.summaries.add(sent + received, usd);
+    cost.additional.push((call, usd));
 }
 
 /// Returns the cost of a summary request.

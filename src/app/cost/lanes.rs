@@ -114,7 +114,7 @@ fn table(
     ];
     if let Some(calls) = input.selection.calls {
         let column = Column::new(Col::Calls(calls), wording::calls(calls), Width::exact(96.0));
-        let help = "Cost of the selected calls, without summary requests and rejected calls";
+        let help = "Cost of the selected calls, with their summary requests and rejected attempts";
         columns.push(column.right().help(help));
     }
     columns.extend(pieces.iter().map(piece));

@@ -63,7 +63,7 @@ pub(super) fn show(
     });
 }
 
-/// Returns, for example, `calls 20–34: +82k tokens, 61 messages, ≈$1.90, 2 cache misses`.
+/// Returns, for example, `calls 20–34 in Truncate: +82k tokens, 61 messages, ≈$1.90, 2 recorded cache misses`.
 fn text(input: &TimelinePanelInput<'_>, calls: CallRange) -> String {
     let mut parts = Vec::new();
     let samples = &input.runs.focused(&input.selection).outcome.samples;
@@ -79,16 +79,20 @@ fn text(input: &TimelinePanelInput<'_>, calls: CallRange) -> String {
         if let Some(audit) = &costs.audit {
             let n = calls.n_misses(audit);
             let noun = if n == 1 { "miss" } else { "misses" };
-            parts.push(format!("{} cache {noun}", wording::grouped(n as u64)));
+            let of = if lane.is_some() { "recorded " } else { "" };
+            parts.push(format!("{} {of}cache {noun}", wording::grouped(n as u64)));
         }
     }
-    format!("{}: {}", wording::calls(calls), parts.join(", "))
+    let mut name = wording::calls(calls);
+    if input.selection.lane.is_some() {
+        name = format!("{name} in {}", input.runs.label(input.selection.lane));
+    }
+    format!("{name}: {}", parts.join(", "))
 }
 
 fn help(input: &TimelinePanelInput<'_>) -> String {
     let lane = input.runs.label(input.selection.lane);
     format!(
-        "Growth and cost of the lane {lane} and recorded cache misses. The cost excludes summary requests and rejected \
- calls. The tables list only these calls."
+        "Growth and cost of the lane {lane} and recorded cache misses. The cost includes summary requests. The tables list only these calls."
     )
 }
