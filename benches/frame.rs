@@ -75,12 +75,16 @@ fn is_threaded() -> bool {
 }
 
 fn press(key: Key) -> Vec<Event> {
+    press_with(Modifiers::NONE, key)
+}
+
+fn press_with(modifiers: Modifiers, key: Key) -> Vec<Event> {
     let event = |pressed| Event::Key {
         key,
         physical_key: None,
         pressed,
         repeat: false,
-        modifiers: Modifiers::NONE,
+        modifiers,
     };
     vec![event(true), event(false)]
 }
@@ -102,6 +106,17 @@ fn nothing_changes(bencher: divan::Bencher<'_, '_>) {
 fn another_call_is_selected(bencher: divan::Bencher<'_, '_>) {
     let (mut stage, mut app, _folder) = window();
     bencher.bench_local(|| frame(&mut stage, &mut app, press(Key::ArrowLeft)));
+}
+
+/// Each frame extends a range of calls by ten, to which the tables are limited.
+#[divan::bench(sample_count = 50)]
+fn a_range_of_calls_grows(bencher: divan::Bencher<'_, '_>) {
+    let (mut stage, mut app, _folder) = window();
+    let keys = press_with(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::ArrowLeft);
+    for _ in 0..200 {
+        stage.frame(keys.clone(), &mut |ui| app.show(ui));
+    }
+    bencher.bench_local(|| frame(&mut stage, &mut app, keys.clone()));
 }
 
 /// Two sessions are compared, with both curves and the tab Compare; each frame selects another call.
