@@ -48,13 +48,18 @@ pub fn usd(usd: Usd) -> String {
     }
 }
 
-/// Returns a counted noun: `1 call`, `2 calls`.
+/// Returns a counted noun: `1 call`, `2 calls`, `2 matches`.
 pub fn counted(n: usize, what: &str) -> String {
-    format!(
-        "{} {what}{}",
-        grouped(n as u64),
-        if n == 1 { "" } else { "s" }
-    )
+    format!("{} {what}{}", grouped(n as u64), plural(n, what))
+}
+
+/// Returns the ending of a counted noun.
+pub fn plural(n: usize, noun: &str) -> &'static str {
+    match n {
+        1 => "",
+        _ if noun.ends_with("ch") => "es",
+        _ => "s",
+    }
 }
 
 /// The number of an index, as people count: from 1.

@@ -70,7 +70,7 @@ use crate::app::restore::restoring::Restoring;
 use crate::app::run_logs::list::RunLogs;
 use crate::app::runs::replays::Runs;
 use crate::app::selection::Selection;
-use crate::app::sessions::list::{Sessions, SessionsCommand};
+use crate::app::sessions::list::{OpenedMessage, Sessions, SessionsCommand};
 use crate::app::settings_panel::policies::Policies;
 use crate::app::settings_panel::preset_saving::PresetSaving;
 use crate::app::shell::history::History;
@@ -109,6 +109,8 @@ pub struct App {
     measurement: Option<Measurement>,
     /// The session list: in front, or behind a session that was opened from it.
     sessions: Option<Sessions>,
+    /// The search result to show once its session is loaded.
+    found_message: Option<OpenedMessage>,
     report: Option<ReportExport>,
     conversion: Option<Conversion>,
     restoring: Option<Restoring>,
@@ -201,6 +203,7 @@ impl App {
             export: None,
             measurement: None,
             sessions: None,
+            found_message: None,
             report: None,
             conversion: None,
             restoring: None,

@@ -1,6 +1,6 @@
 //! Messages that match a query, as text and JSON: in the output of `find` and `sessions --search`.
 
-use super::output::{clean, grouped};
+use super::output::{clean, counted, grouped};
 use crate::analysis::query::{FoundMessage, Query, SnippetPiece};
 use crate::report::QUERY_HELP;
 use crate::units::Tokens;
@@ -83,7 +83,7 @@ pub(super) fn row(text: &mut String, found: &FoundMessage, indent: &str) {
     };
     let more = match found.n_hits {
         1 => String::new(),
-        n => format!("  {}", matches(n)),
+        n => format!("  {}", counted(n, "match")),
     };
     let message = grouped(u64::from(found.hit.message) + 1);
     let _ = writeln!(
@@ -93,10 +93,4 @@ pub(super) fn row(text: &mut String, found: &FoundMessage, indent: &str) {
     );
     let snippet: String = found.snippet.iter().map(|piece| &*piece.text).collect();
     let _ = writeln!(text, "{indent}    {}", clean(snippet.trim()));
-}
-
-/// Formats a number of matches.
-pub(super) fn matches(n: usize) -> String {
-    let es = if n == 1 { "" } else { "es" };
-    format!("{} match{es}", grouped(n as u64))
 }

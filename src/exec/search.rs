@@ -5,6 +5,7 @@ use super::index::{Candidates, Index, IndexError, IndexFolder, IndexedFile, Stor
 use super::load::{FileSessions, LoadOptions};
 use super::stores::FoundFile;
 use crate::analysis::query::{FoundMessage, Query, Subject};
+use crate::formats;
 use crate::progress::{Cancelled, Progress};
 use crate::tokens::{self, Counter};
 use rayon::prelude::*;
@@ -64,6 +65,32 @@ pub struct SearchResult {
     pub uses_index: bool,
     /// Reason why an index that is switched on was not used.
     pub index_problem: Option<String>,
+}
+
+impl FoundSession {
+    /// Returns the agent whose folder contains the session, else its format.
+    pub fn agent_label(&self) -> &str {
+        let label = || formats::by_name(&self.format).map(|format| format.label);
+        self.found.agent.or_else(label).unwrap_or(&self.format)
+    }
+}
+
+impl SearchResult {
+    /// Returns the number of matches.
+    pub fn n_hits(&self) -> usize {
+        self.sessions.iter().map(|session| session.n_hits).sum()
+    }
+
+    /// Returns the number of messages that match.
+    pub fn n_messages(&self) -> usize {
+        self.sessions.iter().map(|session| session.n_messages).sum()
+    }
+
+    /// Returns a warning if an index that is switched on was not used.
+    pub fn warning(&self) -> Option<String> {
+        let problem = self.index_problem.as_ref()?;
+        Some(format!("{problem}; all files were read"))
+    }
 }
 
 /// The sessions of one file that were searched.

@@ -4,6 +4,7 @@
 //! the user are [`ReportText`]; a redacted report is built from values that never contain them. The module does no I/O.
 
 mod build;
+mod compared_figure;
 mod count_basis;
 mod curve;
 mod downsample;
@@ -22,6 +23,7 @@ mod svg;
 mod track;
 
 pub use build::{Played, Subject};
+pub use compared_figure::NumberFormat;
 pub use count_basis::{basis, basis_sentence, window_source};
 pub use curve::{Curve, CurveKind, CurveLane, draw};
 pub use drawing::{Anchor, Drawing, Ink, LANES, Shape};

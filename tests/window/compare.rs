@@ -1,6 +1,6 @@
 //! Two sessions side by side: curves, the tab Compare, swap, and the workspace.
 
-use crate::screen::{Window, click, open, options, sample, says, sized};
+use crate::screen::{Window, click, drop_file, open, options, press, sample, says, sized};
 use egui::accesskit::Role;
 use egui::{Color32, Key, Modifiers, Shape, vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
@@ -233,6 +233,23 @@ fn swapping_opens_the_second_session_with_its_own_lanes() {
     window.get_by_label("Open as comparison…");
     // The lanes of the open session still replay.
     assert_eq!(calls(&window), before);
+}
+
+#[test]
+fn swapping_does_not_open_a_session_that_is_open_in_another_tab() {
+    let place = Place::new();
+    let mut window = place.open(A, Some(B));
+    press(&mut window, Modifiers::COMMAND, Key::T);
+    drop_file(&mut window, place.at(B));
+    press(&mut window, Modifiers::COMMAND, Key::Tab);
+    let session = |window: &Window| {
+        let runs = window.state().runs().expect("replayed");
+        runs.case.session.source.name.clone()
+    };
+    assert_eq!(session(&window), A);
+    click(&mut window, "Swap A and B");
+    assert_eq!(session(&window), A);
+    assert!(says(&window, "open in another tab"));
 }
 
 #[test]

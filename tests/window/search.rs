@@ -1,6 +1,7 @@
 //! The search in all sessions, its index, and snippets in the message table.
 
-use crate::screen::{Window, large, open, options, press, sample};
+use crate::screen::{Window, click, drop_file, large, open, options, press, sample};
+use crate::tabs::tabs;
 use egui::accesskit::Role;
 use egui::{Key, Modifiers, Shape, vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
@@ -102,6 +103,34 @@ fn all_sessions_are_searched_and_enter_opens_a_session_at_its_message() {
     press(&mut window, Modifiers::NONE, Key::Escape);
     window.get_by_label("3 sessions");
     assert_eq!(field(&window).accesskit_node().value().as_deref(), Some(""));
+}
+
+#[test]
+fn a_result_in_a_session_of_another_tab_is_shown_there() {
+    let (folder, _index, mut window) = listed();
+    let query = "ledger kind:result";
+    let result = result(&folder, query);
+    let found = &result.sessions[0];
+    // The first tab shows the session, then its list in front of it.
+    drop_file(&mut window, found.found.path.clone());
+    click(&mut window, "Back to the sessions");
+    press(&mut window, Modifiers::COMMAND, Key::T);
+    drop_file(&mut window, folder.path().join("sessions"));
+    typed(&mut window, query);
+    press(&mut window, Modifiers::NONE, Key::Enter);
+    for _ in 0..3 {
+        press(&mut window, Modifiers::NONE, Key::ArrowDown);
+    }
+    press(&mut window, Modifiers::NONE, Key::Enter);
+    window.run_steps(6);
+    assert_eq!((tabs(&window).0.len(), tabs(&window).1), (2, Some(0)));
+    let number = found.messages[1].hit.message + 1;
+    window.get_by_label(&format!("Message {number}"));
+    let filter = window.get_by_role_and_label(Role::TextInput, "Filter messages");
+    assert_eq!(filter.accesskit_node().value().as_deref(), Some(query));
+    // The results are still in the other tab.
+    press(&mut window, Modifiers::COMMAND, Key::Tab);
+    window.get_by_label(&counted(&result));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Several sessions as tabs.
 
-use crate::screen::{Window, click, open, options, press, sample};
+use crate::screen::{Window, click, drop_file, open, options, press, sample, says, wait};
 use egui::accesskit::{Role, Toggled};
 use egui::{Key, Modifiers, PointerButton};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
@@ -20,7 +20,7 @@ fn window() -> Window {
 }
 
 /// Returns the names of the tabs, and the index of the shown one.
-fn tabs(window: &Window) -> (Vec<String>, Option<usize>) {
+pub(crate) fn tabs(window: &Window) -> (Vec<String>, Option<usize>) {
     let nodes = window.query_all_by_role(Role::Tab).map(|node| {
         let node = node.accesskit_node();
         let is_shown = node.is_selected() == Some(true) || node.toggled() == Some(Toggled::True);
@@ -141,6 +141,46 @@ fn a_session_that_is_open_in_a_tab_is_shown_instead_of_opened_twice() {
     assert_eq!(tabs(&window).0.len(), 3);
     click(&mut window, FIRST);
     assert_eq!(tabs(&window), (vec![FIRST.into(), SECOND.into()], Some(0)));
+}
+
+#[test]
+fn a_session_that_a_hidden_tab_still_loads_is_not_loaded_twice() {
+    let mut window = open(Options {
+        work: WorkMode::AsNeeded,
+        ..options(sample(FIRST))
+    });
+    press(&mut window, Modifiers::COMMAND, Key::T);
+    assert_eq!(tabs(&window).0.len(), 2);
+    // The tab receives its session once it is shown.
+    drop_file(&mut window, sample(FIRST));
+    assert_eq!(tabs(&window), (vec![], None));
+    wait(&mut window, |window| calls(window).is_some());
+}
+
+#[test]
+fn at_the_maximum_of_tabs_an_open_session_is_shown_by_ctrl_click() {
+    const MAX: usize = 24;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let copy = |n: usize| {
+        let path = folder.path().join(format!("{n}.json"));
+        std::fs::copy(sample("handoff.json"), &path).expect("a copy");
+        path
+    };
+    let mut window = open(options(copy(0)));
+    for n in 1..MAX {
+        press(&mut window, Modifiers::COMMAND, Key::T);
+        drop_file(&mut window, copy(n));
+    }
+    press(&mut window, Modifiers::COMMAND, Key::T);
+    assert!(says(&window, "At most 24 tabs can be open"));
+    let recent = format!("{}.json", MAX - 3);
+    click(&mut window, "Menu");
+    window
+        .get_by_label(&recent)
+        .click_modifiers(Modifiers::COMMAND);
+    window.run_steps(6);
+    let (names, shown) = tabs(&window);
+    assert_eq!(shown.map(|shown| names[shown].clone()), Some(recent));
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn open(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
         commands.push(TabsCommand::New);
     }
     if input.document.is_some() && ui.button("Close this session").clicked() {
-        commands.push(OpenCommand::Close);
+        commands.push(TabsCommand::Close(None));
     }
     ui.add_space(space::S);
     if input.recent.is_empty() {

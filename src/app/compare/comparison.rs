@@ -35,7 +35,7 @@ pub(in crate::app) struct OpenComparison {
     origin: Origin,
     conversation: usize,
     second: Second,
-    found: LatestResult<Key, Comparison>,
+    found: LatestResult<Key, ComparedCases>,
     text: LatestResult<([u64; 2], ShownMessage), ShownText>,
 }
 
@@ -47,14 +47,29 @@ enum Second {
     Open(Arc<Document>, String),
 }
 
+/// Inputs of the token counts of the second session.
+#[derive(Clone, Debug, PartialEq)]
+struct CountKey {
+    document: u64,
+    counter: &'static str,
+    window: Option<Tokens>,
+}
+
 /// Inputs of the comparison.
 #[derive(Clone, Debug, PartialEq)]
 struct Key {
-    documents: [u64; 2],
-    counter: &'static str,
-    window: Option<Tokens>,
+    first: u64,
+    second: CountKey,
     settings: KnobSettings,
     billing: BillingChoice,
+}
+
+/// The second session as the open one is counted, and the comparison of both.
+#[derive(Debug)]
+struct ComparedCases {
+    counted_for: CountKey,
+    second: Arc<Case>,
+    comparison: Comparison,
 }
 
 /// The text of a message.
@@ -134,22 +149,27 @@ impl OpenComparison {
         };
         let config = &runs.config;
         let key = Key {
-            documents: [document.id, other.id],
-            counter: config.counter,
-            window: config.window,
+            first: document.id,
+            second: CountKey {
+                document: other.id,
+                counter: config.counter,
+                window: config.window,
+            },
             settings: config.knobs.clone(),
             billing: config.billing.clone(),
         };
-        let is_large = document.facts.len().max(other.facts.len()) > FEW;
+        let is_large = document.n_messages().max(other.n_messages()) > FEW;
         if is_large && self.found.get().is_none() {
             self.found.expect(SLOW);
         }
-        let (runs, second) = (Arc::clone(runs), Arc::clone(other));
-        self.found
-            .want(ctx, at, &key, move |_| compare(&runs, &second));
+        let (runs, second, counted_for) = (Arc::clone(runs), Arc::clone(other), key.second.clone());
+        self.found.want(ctx, at, &key, move |before| {
+            ComparedCases::new(&runs, &second, counted_for, before.as_deref())
+        });
         if let Some(shown) = view.shown {
             let (first, second) = (Arc::clone(document), Arc::clone(other));
-            self.text.want(ctx, at, &(key.documents, shown), move |_| {
+            let documents = [first.id, second.id];
+            self.text.want(ctx, at, &(documents, shown), move |_| {
                 ShownText::new(&first, &second, shown)
             });
         }
@@ -194,7 +214,12 @@ impl OpenComparison {
 
     /// Returns the comparison, possibly of earlier settings.
     pub(in crate::app) fn found(&self) -> Option<&Comparison> {
-        self.found.get().map(Arc::as_ref)
+        Some(&self.found.get()?.comparison)
+    }
+
+    /// Returns the token counts of the second session that belong to [`Self::found`].
+    pub(super) fn ledger(&self) -> Option<&TokenLedger> {
+        Some(&self.found.get()?.second.ledger)
     }
 
     /// Returns the text of a message, once it is ready.
@@ -246,18 +271,30 @@ pub(super) fn load_options(config: &Config, conversation: usize) -> LoadOptions 
     }
 }
 
-/// Compares the replayed session with the second one, with the same tokenizer, window, output reserve and prices.
-fn compare(runs: &Runs, second: &Document) -> Comparison {
-    let config = &runs.config;
-    let second = counted(&second.loaded.case, config);
-    let prices = config.billing.prices();
-    let session = |case| ComparedSession {
-        case,
-        output_reserve: shared_reserve(config, case),
-        billing: config.billing.at(&prices),
-        records_compactions: records_compactions(&case.session),
-    };
-    Comparison::new([session(&runs.case), session(&second)])
+impl ComparedCases {
+    /// Compares the replayed session with the second one, with the same tokenizer, window, output reserve and prices. The
+    /// second session is counted again only if `before` has other counts.
+    fn new(runs: &Runs, second: &Document, counted_for: CountKey, before: Option<&Self>) -> Self {
+        let config = &runs.config;
+        let kept = before.filter(|before| before.counted_for == counted_for);
+        let second = kept.map_or_else(
+            || Arc::new(counted(&second.loaded.case, config)),
+            |kept| Arc::clone(&kept.second),
+        );
+        let prices = config.billing.prices();
+        let session = |case| ComparedSession {
+            case,
+            output_reserve: shared_reserve(config, case),
+            billing: config.billing.at(&prices),
+            records_compactions: records_compactions(&case.session),
+        };
+        let comparison = Comparison::new([session(&runs.case), session(&second)]);
+        Self {
+            counted_for,
+            second,
+            comparison,
+        }
+    }
 }
 
 /// Returns a session as the configuration counts it.

@@ -4,7 +4,7 @@ use super::input::{Both, CompareInput, color};
 use super::state::{CompareView, Listed, ShownMessage, Side};
 use crate::analysis::comparison::OnlyFact;
 use crate::app::command::Commands;
-use crate::app::open::document::Facts;
+use crate::app::open::document::{Document, Facts};
 use crate::app::selection::{SelectCommand, Spot};
 use crate::app::theme::{palette, space};
 use crate::app::view::ViewCommand;
@@ -72,7 +72,7 @@ pub(super) fn messages(
         .map_or(Listed::ALL.to_vec(), |listed| vec![listed]);
     let rows = Rows { both, shown };
     filters(ui, input, &rows, commands);
-    let n_messages = both.documents.map(|document| document.facts.len());
+    let n_messages = both.documents.map(Document::n_messages);
     let largest = n_messages.into_iter().max().unwrap_or_default();
     let number =
         |side, title| Column::new(Col::Number(side), title, number_column(largest)).right();
@@ -102,7 +102,7 @@ pub(super) fn messages(
             return;
         };
         row.select(input.view.shown == Some(message));
-        row.cells(|ui, column| cell(ui, input, both, message, column));
+        row.cells(|ui, column| cell(ui, both, message, column));
         if row.response().clicked() {
             choose(input.view, message, commands);
         }
@@ -172,7 +172,7 @@ enum Col {
     Tokens(Side),
 }
 
-fn cell(ui: &mut Ui, input: &CompareInput<'_>, both: Both<'_>, message: ShownMessage, column: Col) {
+fn cell(ui: &mut Ui, both: Both<'_>, message: ShownMessage, column: Col) {
     let index = |side: Side| match message {
         ShownMessage::Of(of, idx) => (of == side).then_some(idx),
         ShownMessage::Changed(pair) => Some(pair[side.index()]),
@@ -200,22 +200,12 @@ fn cell(ui: &mut Ui, input: &CompareInput<'_>, both: Both<'_>, message: ShownMes
             }
         }
         Col::Tokens(side) => {
-            if let Some(tokens) = index(side).and_then(|idx| tokens(input, both, side, idx)) {
-                ui.label(wording::tokens(tokens));
+            let counts = &both.ledgers[side.index()].truth.per_message;
+            if let Some(tokens) = index(side).and_then(|idx| counts.get(idx)) {
+                ui.label(wording::tokens(Tokens::from(*tokens)));
             }
         }
     }
-}
-
-/// Returns the tokens of a message, counted as the open session is. The second session has its own counts if another
-/// tokenizer was chosen since it was loaded.
-fn tokens(input: &CompareInput<'_>, both: Both<'_>, side: Side, idx: usize) -> Option<Tokens> {
-    let ledger = match side {
-        Side::A => &input.runs.case.ledger,
-        Side::B => &both.documents[1].loaded.case.ledger,
-    };
-    let tokens = ledger.truth.per_message.get(idx)?;
-    Some(Tokens::from(*tokens))
 }
 
 fn where_cell(ui: &mut Ui, side: Side) {
@@ -261,11 +251,7 @@ pub(super) fn facts(
             Some(row) => (Side::B, &facts.only[1][row]),
         }
     };
-    let largest = both
-        .documents
-        .map(|document| document.facts.len())
-        .into_iter()
-        .max();
+    let largest = both.documents.map(Document::n_messages).into_iter().max();
     let columns = vec![
         Column::new(FactCol::Where, "where", Width::exact(64.0)),
         Column::new(FactCol::Kind, "kind", Width::exact(74.0).clip(true)),

@@ -2,7 +2,7 @@
 
 use super::command::CompareCommand;
 use super::comparison::{OpenComparison, load_options};
-use super::state::{CompareView, Side};
+use super::state::{CompareView, Listed};
 use crate::app::App;
 use crate::app::open::document::Origin;
 use crate::app::sessions::list::is_list;
@@ -90,9 +90,19 @@ impl App {
         let (Some(first), Some(second)) = (self.document.clone(), second.map(Arc::clone)) else {
             return;
         };
+        if self
+            .tabs
+            .with(&second.origin, second.conversation)
+            .is_some()
+        {
+            let text =
+                "Cannot swap: the compared session is open in another tab. Close that tab first.";
+            self.toasts.info(text);
+            return;
+        }
         let view = CompareView {
             shown: None,
-            listed: self.view.compare.listed.map(swapped),
+            listed: self.view.compare.listed.map(Listed::swapped),
             ..self.view.compare
         };
         self.watch(ctx, &second);
@@ -104,15 +114,5 @@ impl App {
         self.comparison = Some(OpenComparison::with(first));
         self.view.compare = view;
         self.view.tab = Tab::Compare;
-    }
-}
-
-/// Returns the filter that lists the same messages after A and B were swapped.
-fn swapped(listed: super::state::Listed) -> super::state::Listed {
-    use super::state::Listed;
-    match listed {
-        Listed::Changed => Listed::Changed,
-        Listed::Only(Side::A) => Listed::Only(Side::B),
-        Listed::Only(Side::B) => Listed::Only(Side::A),
     }
 }

@@ -2,14 +2,14 @@
 
 use super::input::{Both, color};
 use super::state::Side;
-use crate::analysis::comparison::{Figure, Quantity, charges, composition, figures};
+use crate::analysis::comparison::{Figure, charges, composition, figures};
 use crate::app::theme::{palette, space};
 use crate::app::widgets::table::{Column, Table};
 use crate::app::widgets::text::weak;
 use crate::app::{widgets, wording};
+use crate::report::NumberFormat;
 use crate::safe_text;
 use crate::session::Kind;
-use crate::units::{Share, Tokens, Usd};
 use egui::{Label, RichText, Ui};
 use egui_extras::Column as Width;
 
@@ -21,6 +21,14 @@ const VALUE: f32 = 78.0;
 const CHANGE: f32 = 64.0;
 /// Width of a table from which it shows the relative change, in points.
 const WITH_CHANGE: f32 = 400.0;
+
+/// Formats of numbers.
+const NUMBERS: NumberFormat = NumberFormat {
+    grouped: wording::grouped,
+    percent: wording::percent,
+    usd: wording::usd,
+    minus: '\u{2212}',
+};
 
 /// Shows the figures of whole sessions, their composition and cost.
 pub(super) fn show(ui: &mut Ui, both: Both<'_>) {
@@ -102,20 +110,20 @@ fn cell(ui: &mut Ui, (group, figure): FigureRow, column: Col) {
             ui.add(Label::new(name).truncate());
         }
         Col::Value(side) => match figure.values[side.index()] {
-            Some(value) => drop(ui.label(text(value))),
+            Some(value) => drop(ui.label(NUMBERS.value(value))),
             None => unknown(ui),
         },
         Col::Difference => match figure.values[0].zip(figure.difference()) {
-            Some((value, by)) if by == 0.0 => drop(ui.label(weak(ui, difference(value, by)))),
-            Some((value, by)) => drop(ui.label(difference(value, by))),
+            Some((value, by)) => {
+                let text = NUMBERS.difference(value, by);
+                let is_same = by == 0.0;
+                ui.label(if is_same { weak(ui, text) } else { text.into() });
+            }
             None => unknown(ui),
         },
         Col::Change => {
             if let Some(change) = figure.change() {
-                ui.label(weak(
-                    ui,
-                    signed(change.0, &wording::percent(Share(change.0.abs()))),
-                ));
+                ui.label(weak(ui, NUMBERS.change(change)));
             }
         }
     }
@@ -123,30 +131,6 @@ fn cell(ui: &mut Ui, (group, figure): FigureRow, column: Col) {
 
 fn unknown(ui: &mut Ui) {
     ui.label(weak(ui, "–")).on_hover_text("Unknown");
-}
-
-fn text(value: Quantity) -> String {
-    match value {
-        Quantity::Count(n) => wording::grouped(n as u64),
-        Quantity::Tokens(tokens) => wording::tokens(tokens),
-        Quantity::Share(share) => wording::percent(share),
-        Quantity::Usd(usd) => wording::usd(usd),
-    }
-}
-
-/// Returns a difference of values such as `value`, with its sign.
-fn difference(value: Quantity, by: f64) -> String {
-    let size = match value {
-        Quantity::Count(_) | Quantity::Tokens(_) => wording::tokens(Tokens(by.abs() as u64)),
-        Quantity::Share(_) => format!("{:.1} points", by.abs() * 100.0),
-        Quantity::Usd(_) => wording::usd(Usd(by.abs())),
-    };
-    signed(by, &size)
-}
-
-fn signed(by: f64, size: &str) -> String {
-    let order = by.partial_cmp(&0.0).unwrap_or(std::cmp::Ordering::Equal);
-    wording::signed(order, size)
 }
 
 /// A column of the tools.

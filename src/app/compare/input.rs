@@ -7,6 +7,7 @@ use crate::app::open::document::Document;
 use crate::app::runs::replays::Runs;
 use crate::app::shell::open_session::OpenSession;
 use crate::app::theme::palette;
+use crate::tokens::TokenLedger;
 use egui::{Color32, Ui};
 
 /// Input of the tab Compare.
@@ -26,6 +27,8 @@ pub(super) struct CompareInput<'a> {
 pub(super) struct Both<'a> {
     /// A and B.
     pub(super) documents: [&'a Document; 2],
+    /// Token counts of A and B by the same tokenizer.
+    pub(super) ledgers: [&'a TokenLedger; 2],
     /// The result.
     pub(super) found: &'a Comparison,
 }
@@ -46,6 +49,7 @@ impl<'a> CompareInput<'a> {
         let comparison = self.comparison?;
         Some(Both {
             documents: [self.document, comparison.document()?],
+            ledgers: [&self.runs.case.ledger, comparison.ledger()?],
             found: comparison.found()?,
         })
     }

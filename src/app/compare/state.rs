@@ -100,6 +100,16 @@ impl Listed {
             Self::Only(Side::B) => "only in B",
         }
     }
+
+    /// Returns the group that contains the same messages after A and B were swapped.
+    #[must_use]
+    pub fn swapped(self) -> Self {
+        match self {
+            Self::Changed => Self::Changed,
+            Self::Only(Side::A) => Self::Only(Side::B),
+            Self::Only(Side::B) => Self::Only(Side::A),
+        }
+    }
 }
 
 /// A message whose text is shown.

@@ -159,7 +159,7 @@ impl Derived {
                 Duration::ZERO
             }
         };
-        let n_messages = document.facts.len();
+        let n_messages = document.n_messages();
         let bytes = document.session().source.bytes.len();
         self.runs.expect(slow_if(n_messages > 20_000));
         self.rows.expect(slow_if(n_messages > 20_000));

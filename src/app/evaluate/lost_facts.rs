@@ -97,7 +97,7 @@ fn columns(input: &EvaluateInput<'_>, n_calls: usize) -> Vec<Column<'static, Col
         let column = Column::new(key, title, number_column(largest));
         column.right().help(help)
     };
-    let n_messages = input.document.facts.len();
+    let n_messages = input.document.n_messages();
     vec![
         Column::new(Col::Kind, "kind", Width::exact(74.0).clip(true)),
         Column::new(

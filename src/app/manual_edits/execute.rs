@@ -50,7 +50,7 @@ impl App {
         let Some(RequestedMarks(resolve)) = self.requested_marks.take() else {
             return Arc::default();
         };
-        let n_messages = document.facts.len();
+        let n_messages = document.n_messages();
         match resolve(n_messages) {
             Ok(manual_edits) => Arc::new(one_each(manual_edits, n_messages)),
             Err(why) => {
@@ -62,7 +62,7 @@ impl App {
     }
 
     fn known(&self, messages: &[usize]) -> Vec<usize> {
-        let n_messages = self.document.as_ref().map_or(0, |d| d.facts.len());
+        let n_messages = self.document.as_ref().map_or(0, |d| d.n_messages());
         let known = messages.iter().copied().filter(|m| *m < n_messages);
         known.collect()
     }

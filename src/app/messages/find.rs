@@ -7,14 +7,10 @@ use crate::analysis::query::{Hit, Query, SnippetPiece, Subject, complete};
 use crate::app::command::Commands;
 use crate::app::theme::palette;
 use crate::app::widgets::text::small;
-use crate::app::wording;
-use crate::report::QUERY_HELP;
+use crate::app::{widgets, wording};
 use egui::cache::FramePublisher;
 use egui::text::{CCursor, CCursorRange};
-use egui::{
-    Button, CompletionPopup, Id, Key, Label, Margin, Response, Suggestion, TextEdit, Tooltip, Ui,
-    vec2,
-};
+use egui::{Button, CompletionPopup, Id, Key, Margin, Suggestion, TextEdit, Ui, vec2};
 use std::sync::Arc;
 
 /// Shows the field. Enter selects the next match, Shift+Enter the previous one.
@@ -64,20 +60,9 @@ pub(super) fn field(ui: &mut Ui, input: &MessagesInput<'_>, width: f32, commands
         commands.push(MessagesCommand::Filter(filter));
     }
     if !output.is_open {
-        explain(ui, response, input);
+        let purpose = "Show and find messages";
+        widgets::explain_query(ui, response, filter.error.as_ref(), purpose);
     }
-}
-
-/// Shows the error in the query, else the language while the pointer is over the field.
-fn explain(ui: &Ui, field: Response, input: &MessagesInput<'_>) {
-    let Some(error) = &input.view.filter.error else {
-        field.on_hover_text(format!("Show and find messages: {QUERY_HELP}"));
-        return;
-    };
-    let text = small(ui, error.to_string()).color(palette(ui).bad);
-    Tooltip::always_open(ui.ctx().clone(), ui.layer_id(), field.id, &field)
-        .width(360.0)
-        .show(|ui| ui.add(Label::new(text).wrap()));
 }
 
 /// Shows the number of matches, and buttons for the next and the previous one.
@@ -107,8 +92,7 @@ pub(super) fn count(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Comma
         (Some(at), false) => format!("{} of {all}", wording::number(at)),
         (Some(at), true) => format!("{} of over {all}", wording::number(at)),
         (None, true) => format!("over {all} matches"),
-        (None, false) if n == 1 => "1 match".to_owned(),
-        (None, false) => format!("{all} matches"),
+        (None, false) => wording::count(n, "match"),
     };
     let listed = wording::count(input.order.len(), "message");
     let text = small(ui, text);

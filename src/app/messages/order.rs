@@ -122,7 +122,7 @@ pub fn order(
     sort: Sort,
 ) -> Vec<u32> {
     let session = document.session();
-    let n = document.facts.len() as u32;
+    let n = document.n_messages() as u32;
     let mut shown: Vec<u32> = (0..n)
         .into_par_iter()
         .filter(|m| calls.is_none_or(|calls| document.is_of(*m as usize, calls)))

@@ -78,7 +78,7 @@ pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &m
     if selected.len() > 1 {
         totals(ui, input, &selected);
     } else if !is_finding && ui.available_width() > MIN_COUNTED {
-        let (shown, all) = (input.order.len(), input.document.facts.len());
+        let (shown, all) = (input.order.len(), input.document.n_messages());
         let (shown, all) = (wording::grouped(shown as u64), wording::grouped(all as u64));
         ui.label(small(ui, format!("{shown} of {all}")));
     }
@@ -178,7 +178,7 @@ fn table(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
     ui.spacing_mut().item_spacing = vec2(super::columns::GAP, 0.0);
     let columns = super::columns::fitting(
         ui.available_width(),
-        input.document.facts.len(),
+        input.document.n_messages(),
         input.view.sort,
     );
     let ctx = ui.ctx().clone();

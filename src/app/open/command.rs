@@ -1,5 +1,7 @@
 //! Commands that open and close sessions.
 
+use super::document::Origin;
+use crate::app::sessions::list::is_list;
 use std::path::PathBuf;
 
 /// A command that opens or closes a session.
@@ -19,12 +21,24 @@ pub enum OpenCommand {
     Conversation(usize),
     /// Stop loading.
     Cancel,
-    /// Close the session and show the empty window.
-    Close,
     /// Dismiss the error message.
     DismissError,
     /// Show or close the path dialog.
     AskPath(bool),
     /// Change the text of the path field.
     EditPath(String),
+}
+
+impl OpenCommand {
+    /// Returns the source to load, and the index of its conversation; `None` if it is known only when the command is executed.
+    pub(in crate::app) fn source(&self) -> Option<(Origin, usize)> {
+        match self {
+            Self::Path(path) if !is_list(path, 0) => Some((Origin::Path(path.clone()), 0)),
+            Self::ConversationOf(path, conversation) => {
+                Some((Origin::Path(path.clone()), *conversation))
+            }
+            Self::Example(name) => Some((Origin::Example(name), 0)),
+            _ => None,
+        }
+    }
 }

@@ -147,6 +147,16 @@ impl Document {
         &self.loaded.case.session
     }
 
+    /// Returns whether this is a conversation of a source.
+    pub fn is_from(&self, origin: &Origin, conversation: usize) -> bool {
+        self.conversation == conversation && self.origin == *origin
+    }
+
+    /// Returns the number of messages.
+    pub fn n_messages(&self) -> usize {
+        self.session().messages.len()
+    }
+
     /// Returns the names of the tools, in alphabetical order.
     pub fn tools(&self) -> Vec<&str> {
         let tools = self.facts.iter().filter_map(|facts| facts.tool.as_deref());

@@ -36,7 +36,6 @@ impl App {
                 self.cancel_load();
                 self.toasts.info("Opening was cancelled.");
             }
-            OpenCommand::Close => self.close_tab(ctx, self.tabs.index()),
             OpenCommand::DismissError => self.problem = None,
             OpenCommand::AskPath(is_open) => self.view.asks_path = is_open,
             OpenCommand::EditPath(path) => self.view.path = path,
@@ -51,12 +50,12 @@ impl App {
         conversation: usize,
     ) {
         self.cancel_load();
-        if let Some(sessions) = &mut self.sessions {
-            sessions.is_shown = false;
-        }
         self.problem = None;
         if self.show_tab_of(ctx, &origin, conversation) {
             return;
+        }
+        if let Some(sessions) = &mut self.sessions {
+            sessions.is_shown = false;
         }
         let counter = tokens::by_name(self.config.counter).unwrap_or_else(tokens::default_counter);
         let options = LoadOptions {
@@ -180,11 +179,12 @@ impl App {
         self.sweep = None;
         self.comparison = None;
         self.sessions = None;
+        self.found_message = None;
         self.close_export_dialogs();
         self.problem = None;
     }
 
-    fn cancel_load(&mut self) {
+    pub(in crate::app) fn cancel_load(&mut self) {
         if let Some(loading) = self.loading.take() {
             loading.cancel();
         }

@@ -189,7 +189,7 @@ impl Next {
         let mut derived = Derived::new(WorkMode::AsNeeded);
         derived.clear(&document);
         let document = document.following(shown);
-        let (last, n_messages) = (document.last_call(), document.facts.len());
+        let (last, n_messages) = (document.last_call(), document.n_messages());
         let call = if at.call >= shown.last_call() {
             last
         } else {

@@ -18,6 +18,8 @@ use std::time::Instant;
 pub(in crate::app) struct Loading {
     /// Display name of the file.
     pub name: String,
+    origin: Origin,
+    conversation: usize,
     since: Instant,
     progress: Arc<Progress>,
     work: Background<Result<(Document, Reopened), LoadError>>,
@@ -42,6 +44,7 @@ impl Loading {
         kept: KeptStates,
     ) -> Self {
         let name = name(&origin);
+        let (source, conversation) = (origin.clone(), options.conversation);
         let progress = Arc::new(Progress::default());
         let shared = Arc::clone(&progress);
         let work = move || open(origin, options, &kept, &shared);
@@ -51,10 +54,17 @@ impl Loading {
         };
         Self {
             name,
+            origin: source,
+            conversation,
             since: Instant::now(),
             progress,
             work,
         }
+    }
+
+    /// Returns whether this loads a conversation of a source.
+    pub(in crate::app) fn is_from(&self, origin: &Origin, conversation: usize) -> bool {
+        self.conversation == conversation && self.origin == *origin
     }
 
     /// Returns the elapsed seconds.
@@ -77,23 +87,13 @@ impl Loading {
 
     /// Returns the document or a one-line error; returns itself while it is running.
     pub(in crate::app) fn take(self) -> Result<Result<(Document, Reopened), String>, Box<Self>> {
-        let Self {
-            name,
-            since,
-            progress,
-            work,
-        } = self;
-        match work.take() {
+        match self.work.take() {
             Ok(Some(opened)) => Ok(opened.map_err(|error| error.to_string())),
             Ok(None) => Ok(Err(format!(
-                "{name} could not be read: the reader stopped unexpectedly. Please report this file's format."
+                "{} could not be read: the reader stopped unexpectedly. Please report this file's format.",
+                self.name
             ))),
-            Err(work) => Err(Box::new(Self {
-                name,
-                since,
-                progress,
-                work,
-            })),
+            Err(work) => Err(Box::new(Self { work, ..self })),
         }
     }
 }

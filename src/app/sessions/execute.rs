@@ -52,9 +52,10 @@ impl App {
             }
         }
     }
+
     /// Opens the session of a row of the search results; its message is shown once the session is loaded.
     fn open_found(&mut self, ctx: &egui::Context, row: FoundRow) {
-        let Some(sessions) = &mut self.sessions else {
+        let Some(sessions) = &self.sessions else {
             return;
         };
         let (FoundRow::Session(idx) | FoundRow::Message(idx, _) | FoundRow::More(idx)) = row;
@@ -75,19 +76,17 @@ impl App {
             hit: message.hit,
             query: search.searched.clone().unwrap_or_default(),
         };
-        sessions.opened = Some(opened.clone());
+        self.found_message = Some(opened.clone());
         self.open(ctx, Origin::Path(opened.path), opened.conversation);
     }
 
     /// Shows the message with which the open session was found, if it was.
     pub(in crate::app) fn show_found_message(&mut self) {
-        let opened = self.sessions.as_mut().and_then(|list| list.opened.take());
+        let opened = self.found_message.take();
         let (Some(opened), Some(document)) = (opened, &self.document) else {
             return;
         };
-        let is_it = document.origin == Origin::Path(opened.path)
-            && document.conversation == opened.conversation;
-        if !is_it {
+        if !document.is_from(&Origin::Path(opened.path), opened.conversation) {
             return;
         }
         let mut filter = Filter::default();

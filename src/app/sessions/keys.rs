@@ -40,14 +40,21 @@ pub(super) fn read(
     let is_ours = |key: Key| !(is_typing && matches!(key, Key::Home | Key::End));
     let mut moves = MOVES.into_iter();
     let by = moves.find_map(|(key, by)| (is_ours(key) && pressed(key)).then_some(by));
-    let to = |by: isize| {
-        let end = n_rows.checked_sub(1)?;
-        Some(highlighted.map_or(0, |at| at.saturating_add_signed(by).min(end)))
-    };
     ListKeys {
-        moved_to: by.and_then(to),
+        moved_to: by.and_then(|by| moved(highlighted, by, n_rows)),
         is_entered,
     }
+}
+
+/// Returns the row to highlight; `None` without rows.
+fn moved(highlighted: Option<usize>, by: isize, n_rows: usize) -> Option<usize> {
+    let end = n_rows.checked_sub(1)?;
+    let to = match highlighted {
+        Some(at) => at.saturating_add_signed(by),
+        None if by == isize::MAX => end,
+        None => 0,
+    };
+    Some(to.min(end))
 }
 
 /// Makes the area of a list focusable. `name` and `value` describe the list and its highlighted row to assistive tools.
@@ -64,5 +71,22 @@ pub(super) fn list(ui: &Ui, area: Rect, id: Id, (name, value): (&str, Option<Str
             ..EventFilter::default()
         };
         ui.memory_mut(|m| m.set_focus_lock_filter(list.id, arrows));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_highlight_end_goes_to_the_last_row_and_other_keys_to_the_first() {
+        let first = MOVES.map(|(key, by)| (key, moved(None, by, 30)));
+        for (key, row) in first {
+            let expected = if key == Key::End { 29 } else { 0 };
+            assert_eq!(row, Some(expected), "{key:?}");
+        }
+        assert_eq!(moved(Some(25), 10, 30), Some(29));
+        assert_eq!(moved(Some(5), -10, 30), Some(0));
+        assert_eq!(moved(None, isize::MAX, 0), None);
     }
 }

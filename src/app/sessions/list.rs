@@ -84,7 +84,7 @@ pub struct Unread {
 
 /// A message that was found, to be shown once its session is open.
 #[derive(Clone, Debug)]
-pub(super) struct OpenedMessage {
+pub(in crate::app) struct OpenedMessage {
     /// File of the session.
     pub(super) path: PathBuf,
     /// Index of the conversation.
@@ -118,8 +118,6 @@ pub struct Sessions {
     pub problem: Option<String>,
     /// The search in all sessions.
     pub search: SessionSearch,
-    /// The message to show once its session is open.
-    pub(super) opened: Option<OpenedMessage>,
     /// The list is in front, else behind a session that was opened from it.
     pub is_shown: bool,
     progress: Arc<Progress>,
@@ -149,7 +147,6 @@ impl Sessions {
         Self {
             folder,
             search,
-            opened: None,
             rows: Vec::new(),
             order: Vec::new(),
             unread: Vec::new(),

@@ -11,7 +11,6 @@ use crate::app::theme::{self, palette, space};
 use crate::app::widgets::text::{padded, small, weak};
 use crate::app::{widgets, wording};
 use crate::exec::search::FoundSession;
-use crate::formats;
 use crate::safe_text;
 use egui::{
     Align, Id, Label, Layout, Rect, RichText, Role, ScrollArea, Sense, Ui, UiBuilder, WidgetInfo,
@@ -75,7 +74,7 @@ fn empty_state(ui: &mut Ui, search: &SessionSearch, commands: &mut Commands) {
                 "Reading all sessions…"
             };
             ui.label(weak(ui, text));
-        } else if search.is_current() && search.problem.is_none() {
+        } else if search.is_complete() {
             let n = wording::count(search.result.n_searched, "session");
             ui.label(weak(ui, format!("No match in {n}.")));
             ui.add_space(space::S);
@@ -83,7 +82,12 @@ fn empty_state(ui: &mut Ui, search: &SessionSearch, commands: &mut Commands) {
                 commands.push(SessionsCommand::SearchText(String::new()));
             }
         } else if search.problem.is_none() {
-            ui.label(weak(ui, "Press Enter to search."));
+            let text = if search.is_current() {
+                "Stopped. Press Enter to search again."
+            } else {
+                "Press Enter to search."
+            };
+            ui.label(weak(ui, text));
         }
     });
 }
@@ -131,11 +135,11 @@ fn session_row(ui: &mut Ui, session: &FoundSession, now: SystemTime) {
         ui.label(small(ui, age.unwrap_or_default()));
         let text = format!(
             "{} in {}",
-            matches(session.n_hits),
+            wording::count(session.n_hits, "match"),
             wording::count(session.n_messages, "message")
         );
         ui.label(small(ui, text));
-        ui.label(small(ui, agent(session)));
+        ui.label(small(ui, session.agent_label()));
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             let title = safe_text::one_line(&session.title, 200);
             let title = RichText::new(title).text_style(theme::strong());
@@ -162,8 +166,7 @@ fn message_row(ui: &mut Ui, found: &FoundMessage) {
         widgets::swatch(ui, tone.kind(found.kind));
         ui.add(Label::new(kind(found)).truncate());
     });
-    let more =
-        (found.n_hits > 1).then(|| format!("{} matches", wording::grouped(found.n_hits as u64)));
+    let more = (found.n_hits > 1).then(|| wording::count(found.n_hits, "match"));
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         if let Some(more) = more {
             ui.label(small(ui, more));
@@ -189,22 +192,6 @@ fn kind(found: &FoundMessage) -> String {
         Some(tool) => format!("{kind} {}", safe_text::one_line(tool, 40)),
         None => kind.to_owned(),
     }
-}
-
-/// Returns the agent of a session, else its format.
-fn agent(session: &FoundSession) -> &str {
-    let label = || formats::by_name(&session.format).map(|format| format.label);
-    session
-        .found
-        .agent
-        .or_else(label)
-        .unwrap_or(&session.format)
-}
-
-/// Formats a number of matches.
-pub(super) fn matches(n: usize) -> String {
-    let es = if n == 1 { "" } else { "es" };
-    format!("{} match{es}", wording::grouped(n as u64))
 }
 
 /// Describes a row to assistive tools.

@@ -49,6 +49,8 @@ pub struct SessionSearch {
     pub rows: Vec<FoundRow>,
     /// Index of the row highlighted by keyboard.
     pub highlighted: Option<usize>,
+    /// The last search was stopped: its result is incomplete.
+    pub is_stopped: bool,
     /// Error of the search.
     pub problem: Option<String>,
     /// The folder of the index.
@@ -64,6 +66,8 @@ pub struct SessionSearch {
 #[derive(Debug)]
 struct Running {
     progress: Arc<Progress>,
+    /// Whether it searches. Otherwise it only brings the index up to date.
+    is_search: bool,
     news: Receiver<FoundSession>,
     work: Background<Result<SearchResult, String>>,
 }
@@ -78,6 +82,7 @@ impl SessionSearch {
             result: SearchResult::default(),
             rows: Vec::new(),
             highlighted: None,
+            is_stopped: false,
             problem: None,
             index,
             index_bytes: None,
@@ -99,6 +104,11 @@ impl SessionSearch {
         self.searched.as_ref() == Some(&self.text)
     }
 
+    /// Returns whether the result is the whole result of the typed query.
+    pub fn is_complete(&self) -> bool {
+        self.is_current() && !self.is_stopped && self.problem.is_none() && self.running.is_none()
+    }
+
     /// Returns the share of files that are done; `None` if nothing is running.
     pub fn progress(&self) -> Option<Share> {
         let running = self.running.as_ref()?;
@@ -115,6 +125,7 @@ impl SessionSearch {
         self.text = text;
         if !self.is_active() {
             self.cancel();
+            self.is_stopped = false;
             self.searched = None;
             self.result = SearchResult::default();
             self.update_rows();
@@ -133,6 +144,8 @@ impl SessionSearch {
             most: MAX_MESSAGES,
             snippet: SNIPPET,
         };
+        self.cancel();
+        self.is_stopped = false;
         self.searched = Some(self.text.clone());
         self.result = SearchResult::default();
         self.update_rows();
@@ -160,7 +173,7 @@ impl SessionSearch {
     ) {
         self.cancel();
         self.problem = None;
-        let progress = Arc::new(Progress::default());
+        let (progress, is_search) = (Arc::new(Progress::default()), options.is_some());
         let (sender, news) = channel();
         let (shared, index, again) = (Arc::clone(&progress), self.index.clone(), ctx.clone());
         let work = move || {
@@ -170,6 +183,7 @@ impl SessionSearch {
         let work = at.start(ctx, "search", work);
         self.running = Some(Running {
             progress,
+            is_search,
             news,
             work,
         });
@@ -179,6 +193,7 @@ impl SessionSearch {
     pub(super) fn cancel(&mut self) {
         if let Some(running) = self.running.take() {
             running.progress.cancel();
+            self.is_stopped |= running.is_search;
         }
     }
 
@@ -186,7 +201,8 @@ impl SessionSearch {
     pub(super) fn poll(&mut self, ctx: &egui::Context, at: WorkMode, folder: Option<&Path>) {
         self.receive();
         let letters = self.text.trim().chars().count();
-        let is_due = self.index_bytes.is_some() && letters >= MIN_LETTERS && !self.is_current();
+        let is_due = self.index_bytes.is_some() && letters >= MIN_LETTERS;
+        let is_due = is_due && (!self.is_current() || self.is_stopped);
         if let Some(typed) = self.typed.filter(|_| is_due) {
             match PAUSE.checked_sub(typed.elapsed()) {
                 Some(rest) if at == WorkMode::AsNeeded => ctx.request_repaint_after(rest),
@@ -274,5 +290,37 @@ pub(super) fn files(folder: Option<&Path>, progress: &Progress) -> Result<Vec<Fo
     match folder {
         Some(folder) => stores::find_in(folder, progress).map_err(|error| error.to_string()),
         None => stores::find(progress).map_err(|error| error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stopped_search_is_incomplete_until_it_is_started_again() {
+        let ctx = egui::Context::default();
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
+        let start = |search: &mut SessionSearch| {
+            search.start(&ctx, WorkMode::InFrame, Some(folder.clone()));
+        };
+        let mut search = SessionSearch::new(IndexFolder::default());
+        search.set_text("ledger".to_owned());
+        start(&mut search);
+        search.cancel();
+        search.receive();
+        assert!(search.is_current() && search.is_stopped && !search.is_complete());
+        assert!(search.rows.is_empty());
+        start(&mut search);
+        assert!(!search.is_complete());
+        search.receive();
+        assert!(search.is_complete() && !search.rows.is_empty());
+        // Nothing is running.
+        search.cancel();
+        assert!(search.is_complete());
+        start(&mut search);
+        search.cancel();
+        search.set_text(String::new());
+        assert!(!search.is_stopped);
     }
 }

@@ -1,18 +1,16 @@
 //! The field that searches in all sessions, the count of its matches, and the switch of the index.
 
 use super::list::{Sessions, SessionsCommand};
-use super::results::matches;
 use super::search::SessionSearch;
 use crate::app::command::Commands;
 use crate::app::theme::{palette, space};
 use crate::app::widgets::text::{small, weak};
 use crate::app::{widgets, wording};
-use crate::report::QUERY_HELP;
 use crate::safe_text;
 use crate::units::Bytes;
 use egui::{
     Align, Button, Id, Key, Label, Layout, Margin, Popup, PopupCloseBehavior, ProgressBar,
-    Response, RichText, TextEdit, Tooltip, Ui,
+    RichText, TextEdit, Ui,
 };
 
 /// Width of the field, in points.
@@ -48,11 +46,8 @@ pub(super) fn show(ui: &mut Ui, sessions: &Sessions, commands: &mut Commands) {
             }
         });
     });
-    let problem = search.problem.clone().or_else(|| {
-        let problem = search.result.index_problem.as_ref()?;
-        Some(format!("{problem}; all files were read"))
-    });
-    if let Some(problem) = problem {
+    let problem = search.problem.clone();
+    if let Some(problem) = problem.or_else(|| search.result.warning()) {
         ui.label(RichText::new(problem).color(palette(ui).bad));
     }
 }
@@ -79,31 +74,20 @@ fn field(ui: &mut Ui, search: &SessionSearch, commands: &mut Commands) {
             commands.push(SessionsCommand::StartSearch);
         }
     }
-    explain(ui, response, search);
-}
-
-/// Shows the error in the query, else the language while the pointer is over the field.
-fn explain(ui: &Ui, field: Response, search: &SessionSearch) {
-    let Some(error) = &search.error else {
-        field.on_hover_text(format!("Search the messages of all sessions: {QUERY_HELP}"));
-        return;
-    };
-    let text = small(ui, error.to_string()).color(palette(ui).bad);
-    Tooltip::always_open(ui.ctx().clone(), ui.layer_id(), field.id, &field)
-        .width(360.0)
-        .show(|ui| ui.add(Label::new(text).wrap()));
+    let purpose = "Search the messages of all sessions";
+    widgets::explain_query(ui, response, search.error.as_ref(), purpose);
 }
 
 fn counted(search: &SessionSearch) -> String {
-    let sessions = &search.result.sessions;
-    if search.searched.is_none() || sessions.is_empty() {
+    let result = &search.result;
+    if search.searched.is_none() || result.sessions.is_empty() {
         return String::new();
     }
-    let hits = sessions.iter().map(|session| session.n_hits).sum();
-    let messages = sessions.iter().map(|session| session.n_messages).sum();
-    let messages = wording::count(messages, "message");
-    let n = wording::count(sessions.len(), "session");
-    format!("{} in {messages} of {n}", matches(hits))
+    let matches = wording::count(result.n_hits(), "match");
+    let messages = wording::count(result.n_messages(), "message");
+    let sessions = wording::count(result.sessions.len(), "session");
+    let stopped = if search.is_stopped { " (stopped)" } else { "" };
+    format!("{matches} in {messages} of {sessions}{stopped}")
 }
 
 /// Shows whether the index is on, with a menu that says what it stores and switches it on and off.

@@ -101,9 +101,8 @@ pub(super) fn show(
 
 /// Returns whether a listed session is the open one.
 fn is_of(listed: &Listed, open: &Document) -> bool {
-    let path = &listed.found.path;
-    open.origin == Origin::Path(path.clone())
-        && open.conversation == listed.conversation.unwrap_or(0)
+    let origin = Origin::Path(listed.found.path.clone());
+    open.is_from(&origin, listed.conversation.unwrap_or(0))
 }
 
 fn open_command(listed: &Listed) -> OpenCommand {

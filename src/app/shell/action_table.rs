@@ -294,7 +294,6 @@ pub(super) static ACTIONS: &[Action] = &[
     in_session("Copy the command line", |_| {
         send(ShellCommand::CopyCommandLine)
     }),
-    in_session("Close this session", |_| send(OpenCommand::Close)),
     always("Restore a managed conversation", |_| {
         send(RestoreCommand::Start)
     }),

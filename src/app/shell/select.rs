@@ -113,7 +113,7 @@ impl App {
         let Some(document) = &self.document else {
             return;
         };
-        if message < document.facts.len() {
+        if message < document.n_messages() {
             self.selection.call = document.call_that_shows(message, self.selection.call);
             self.choose(message);
             self.view.tab = Tab::Messages;
@@ -179,7 +179,7 @@ impl App {
     }
 
     fn select_message_number(&mut self, number: usize) {
-        let Some(n) = self.document.as_ref().map(|d| d.facts.len()) else {
+        let Some(n) = self.document.as_ref().map(|d| d.n_messages()) else {
             return;
         };
         self.view.messages.jump.clear();

@@ -5,6 +5,7 @@ use super::session_tab::SessionTab;
 use crate::app::App;
 use crate::app::derived::Derived;
 use crate::app::open::document::Origin;
+use crate::app::open::loading::Loading;
 use crate::app::selection::Selection;
 use crate::app::shell::history::History;
 use crate::app::timeline::plot::kept_zoom;
@@ -14,7 +15,8 @@ use crate::app::view::View;
 const MAX: usize = 24;
 
 impl App {
-    /// Executes a command of the session tabs. Dialogs that belong to no session must be closed first.
+    /// Executes a command of the session tabs. Ignored while a dialog that belongs to no session is open: the preset dialog,
+    /// the run logs or the command palette.
     pub(in crate::app) fn execute_tabs(&mut self, ctx: &egui::Context, command: TabsCommand) {
         let asks = self.saving.is_some() || self.logs.is_some() || self.palette.is_some();
         if asks {
@@ -24,7 +26,11 @@ impl App {
         match command {
             TabsCommand::New => drop(self.new_tab(ctx)),
             TabsCommand::OpenInNew(open) => {
-                if self.new_tab(ctx) {
+                let source = open.source();
+                let is_open = source.is_some_and(|(origin, conversation)| {
+                    self.show_tab_of(ctx, &origin, conversation)
+                });
+                if !is_open && self.new_tab(ctx) {
                     self.execute_open(ctx, open);
                 }
             }
@@ -37,7 +43,8 @@ impl App {
         }
     }
 
-    /// Shows the tab of a session that is open in a hidden tab. Returns whether there is one.
+    /// Shows the hidden tab that shows or loads a session, with the message that was found in it. Returns whether there is
+    /// one. An empty tab is closed, unless it lists sessions.
     pub(in crate::app) fn show_tab_of(
         &mut self,
         ctx: &egui::Context,
@@ -47,16 +54,30 @@ impl App {
         let Some(idx) = self.tabs.with(origin, conversation) else {
             return false;
         };
-        let before = self.is_empty_tab().then_some(self.tabs.shown);
+        let is_unused = self.is_empty_tab() && self.sessions.is_none();
+        let before = is_unused.then_some(self.tabs.shown);
+        let found = self.found_message.take();
         self.show_session_tab(ctx, idx);
         if let Some(empty) = before {
             self.tabs.remove(empty);
+        }
+        if let Some(sessions) = &mut self.sessions {
+            sessions.is_shown = false;
+        }
+        let is_wanted = |loading: &Loading| loading.is_from(origin, conversation);
+        if !self.loading.as_ref().is_some_and(is_wanted) {
+            // The session is open, and another one may be replacing it.
+            self.cancel_load();
+        }
+        self.found_message = found;
+        if self.loading.is_none() {
+            self.show_found_message();
         }
         true
     }
 
     /// Closes a tab. The last one stays, without its session.
-    pub(in crate::app) fn close_tab(&mut self, ctx: &egui::Context, idx: usize) {
+    fn close_tab(&mut self, ctx: &egui::Context, idx: usize) {
         let (n, shown) = (self.tabs.count(), self.tabs.shown);
         if idx >= n {
             return;
@@ -146,6 +167,7 @@ impl App {
             export: None,
             measurement: None,
             sessions: None,
+            found_message: None,
             report: None,
             conversion: None,
             restoring: None,

@@ -14,7 +14,7 @@ use crate::app::open::loading::Loading;
 use crate::app::report_export::job::ReportExport;
 use crate::app::restore::restoring::Restoring;
 use crate::app::selection::Selection;
-use crate::app::sessions::list::Sessions;
+use crate::app::sessions::list::{OpenedMessage, Sessions};
 use crate::app::shell::history::History;
 use crate::app::tune::sweep::Sweep;
 use crate::app::view::View;
@@ -52,6 +52,7 @@ session_tab! {
     export: Option<Export>,
     measurement: Option<Measurement>,
     sessions: Option<Sessions>,
+    found_message: Option<OpenedMessage>,
     report: Option<ReportExport>,
     conversion: Option<Conversion>,
     restoring: Option<Restoring>,
@@ -88,14 +89,15 @@ impl Tabs {
         self.shown
     }
 
-    /// Returns the hidden tab with a session.
-    pub(super) fn with(&self, origin: &Origin, conversation: usize) -> Option<usize> {
-        let is_it = |document: &Document| {
-            document.origin == *origin && document.conversation == conversation
-        };
+    /// Returns the hidden tab that shows or loads a session.
+    pub(in crate::app) fn with(&self, origin: &Origin, conversation: usize) -> Option<usize> {
         let is_hidden_with = |tab: &Option<Box<SessionTab>>| {
-            let document = tab.as_ref().and_then(|tab| tab.document.as_deref());
-            document.is_some_and(is_it)
+            tab.as_ref().is_some_and(|tab| {
+                let is_open = |open: &Arc<Document>| open.is_from(origin, conversation);
+                let is_loading = |loading: &Loading| loading.is_from(origin, conversation);
+                tab.document.as_ref().is_some_and(is_open)
+                    || tab.loading.as_ref().is_some_and(is_loading)
+            })
         };
         self.all.iter().position(is_hidden_with)
     }

@@ -16,6 +16,7 @@ mod mark_icon;
 mod number;
 pub(super) mod path_field;
 mod pill;
+mod query_help;
 mod roll;
 pub(crate) mod slide;
 mod snippet;
@@ -40,6 +41,7 @@ pub use pill::{
     badge, chip, choice, lane_chip, primary_button, primary_with_menu, secondary_button, tabs,
     toggle,
 };
+pub use query_help::explain_query;
 pub use roll::{roll, selectable};
 pub use snippet::snippet;
 pub use status_bar::status_bar;

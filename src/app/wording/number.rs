@@ -1,5 +1,6 @@
 //! Display text of numbers: tokens, shares, money, sizes and times.
 
+use crate::figure;
 use crate::units::{self, Bytes, Rate, Share, Tokens, Usd};
 use std::cmp::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -81,10 +82,9 @@ pub fn of_window(share: Share) -> String {
     format!("{} of window", percent(share))
 }
 
-/// `1 message`, `3 messages`.
+/// `1 message`, `3 messages`, `3 matches`.
 pub fn count(n: usize, one: &str) -> String {
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{} {one}{plural}", grouped(n as u64))
+    format!("{} {one}{}", grouped(n as u64), figure::plural(n, one))
 }
 
 /// Groups the longer numbers in a sentence, except within words. Lines do not break inside a number.

@@ -100,7 +100,7 @@ impl App {
             .visits
             .take(document)
             .filter(|_| reopened.continues_visit);
-        let sizes = (document.session().calls.len(), document.facts.len());
+        let sizes = (document.session().calls.len(), document.n_messages());
         match (visit, reopened.workspace) {
             (Some(visit), _) if !reopened.is_opened => {
                 self.config = visit.config;

@@ -2,25 +2,26 @@
 
 use crate::analysis::comparison::{Figure, Quantity};
 use crate::figure;
-use crate::units::Usd;
+use crate::report::NumberFormat;
 
 /// Text of an unknown value.
 const UNKNOWN: &str = "-";
+/// Formats of numbers.
+const NUMBERS: NumberFormat = NumberFormat {
+    grouped: figure::grouped,
+    percent: figure::percent,
+    usd: figure::usd,
+    minus: '-',
+};
 
 /// Returns the values of A and B, their difference and the relative change.
 pub(super) fn texts(figure: &Figure) -> [String; 4] {
     let [a, b] = figure.values;
     let unknown = || UNKNOWN.to_owned();
-    let value = |value: Option<Quantity>| value.map_or_else(unknown, text);
-    let difference = a.zip(figure.difference()).map(|(a, n)| difference(a, n));
-    let change = figure.change().map(|change| {
-        let text = figure::percent(change);
-        if change.0 > 0.0 {
-            format!("+{text}")
-        } else {
-            text
-        }
-    });
+    let value = |value: Option<Quantity>| value.map_or_else(unknown, |value| NUMBERS.value(value));
+    let difference = a.zip(figure.difference());
+    let difference = difference.map(|(a, by)| NUMBERS.difference(a, by));
+    let change = figure.change().map(|change| NUMBERS.change(change));
     [
         value(a),
         value(b),
@@ -29,36 +30,10 @@ pub(super) fn texts(figure: &Figure) -> [String; 4] {
     ]
 }
 
-fn text(value: Quantity) -> String {
-    match value {
-        Quantity::Count(n) => figure::grouped(n as u64),
-        Quantity::Tokens(tokens) => figure::tokens(tokens),
-        Quantity::Share(share) => figure::percent(share),
-        Quantity::Usd(usd) => figure::usd(usd),
-    }
-}
-
-/// Returns a difference of values such as `value`, with its sign.
-fn difference(value: Quantity, difference: f64) -> String {
-    let size = difference.abs();
-    let text = match value {
-        Quantity::Count(_) | Quantity::Tokens(_) => figure::grouped(size as u64),
-        Quantity::Share(_) => format!("{:.1} points", size * 100.0),
-        Quantity::Usd(_) => figure::usd(Usd(size)),
-    };
-    // A difference that rounds to zero has no sign.
-    let is_zero = !text.contains(|c: char| ('1'..='9').contains(&c));
-    match difference {
-        _ if is_zero => text,
-        ..0.0 => format!("-{text}"),
-        _ => format!("+{text}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::{Share, Tokens};
+    use crate::units::{Share, Tokens, Usd};
 
     fn of(a: Option<Quantity>, b: Option<Quantity>) -> [String; 4] {
         texts(&Figure {
@@ -85,6 +60,14 @@ mod tests {
         assert_eq!(
             both(usd(1.0), usd(1.0)),
             ["$1.00", "$1.00", "$0.00", "0.0 %"]
+        );
+        assert_eq!(
+            both(tokens(100_000), tokens(100_001)),
+            ["100,000", "100,001", "+1", "+<0.1 %"]
+        );
+        assert_eq!(
+            both(tokens(100_001), tokens(100_000)),
+            ["100,001", "100,000", "-1", "-<0.1 %"]
         );
         assert_eq!(of(Some(usd(1.0)), None), ["$1.00", "-", "-", ""]);
     }

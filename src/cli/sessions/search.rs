@@ -7,7 +7,6 @@ use crate::cli::output::{clean, counted, json, note, print, waiting};
 use crate::exec::IndexFolder;
 use crate::exec::search::{FoundSession, SearchOptions, SearchResult, search};
 use crate::exec::stores::FoundFile;
-use crate::formats;
 use crate::progress::Progress;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -94,8 +93,8 @@ pub(super) fn run(
     let progress = Progress::default();
     let work = || search(files, &options, &index, &progress, |_| {});
     let result = waiting("searching", &progress, work)?;
-    if let Some(problem) = &result.index_problem {
-        note(&format!("{problem}; all files were read"));
+    if let Some(warning) = result.warning() {
+        note(&warning);
     }
     let n_shown = limit.min(result.sessions.len());
     if shared.json {
@@ -103,18 +102,6 @@ pub(super) fn run(
     } else {
         print(&text(&result, n_shown))
     }
-}
-
-fn n_messages(result: &SearchResult) -> usize {
-    result
-        .sessions
-        .iter()
-        .map(|session| session.n_messages)
-        .sum()
-}
-
-fn n_hits(result: &SearchResult) -> usize {
-    result.sessions.iter().map(|session| session.n_hits).sum()
 }
 
 fn json_output<'a>(result: &'a SearchResult, n_shown: usize, query: &'a str) -> SessionSearch<'a> {
@@ -127,8 +114,8 @@ fn json_output<'a>(result: &'a SearchResult, n_shown: usize, query: &'a str) -> 
         searched: result.n_searched,
         uses_index: result.uses_index,
         sessions_with_matches: result.sessions.len(),
-        messages: n_messages(result),
-        matches: n_hits(result),
+        messages: result.n_messages(),
+        matches: result.n_hits(),
         sessions: result.sessions[..n_shown].iter().map(entry).collect(),
         unreadable: unreadable.collect(),
         not_listed: result.sessions.len() - n_shown,
@@ -157,8 +144,8 @@ fn text(result: &SearchResult, n_shown: usize) -> String {
     }
     let mut text = format!(
         "{} in {} of {} of {searched}\n\n",
-        found::matches(n_hits(result)),
-        counted(n_messages(result), "message"),
+        counted(result.n_hits(), "match"),
+        counted(result.n_messages(), "message"),
         result.sessions.len(),
     );
     for session in &result.sessions[..n_shown] {
@@ -172,8 +159,6 @@ fn text(result: &SearchResult, n_shown: usize) -> String {
 }
 
 fn row(text: &mut String, session: &FoundSession) {
-    let label = formats::by_name(&session.format).map(|format| format.label);
-    let label = session.found.agent.or(label).unwrap_or(&session.format);
     let title: String = session.title.chars().take(TITLE_CHARS).collect();
     let path = shown(&session.found.path);
     let number = session
@@ -183,8 +168,8 @@ fn row(text: &mut String, session: &FoundSession) {
         text,
         "{:<16}  {:<14}  {} in {}\n    {}\n    {}{number}",
         time(session.found.modified),
-        clean(label),
-        found::matches(session.n_hits),
+        clean(session.agent_label()),
+        counted(session.n_hits, "match"),
         counted(session.n_messages, "message"),
         clean(&title),
         clean(&path),

@@ -39,10 +39,24 @@ const SCHEMA: &str = "
 pub(super) struct FileRow {
     pub(super) id: i64,
     pub(super) stamp: String,
+    /// Bytes of its text; of a file that is left out, 0 if they are unknown.
+    pub(super) text_bytes: u64,
     /// Its text is beyond the limits.
     pub(super) is_left_out: bool,
     /// Reason why it cannot be opened.
     pub(super) problem: Option<String>,
+}
+
+impl FileRow {
+    /// Returns the bytes of its text in the index.
+    pub(super) fn indexed_bytes(&self) -> u64 {
+        if self.is_left_out { 0 } else { self.text_bytes }
+    }
+
+    /// Returns the bytes of its text if only the limit of all files excludes it.
+    pub(super) fn left_out_bytes(&self) -> Option<u64> {
+        (self.is_left_out && self.text_bytes > 0).then_some(self.text_bytes)
+    }
 }
 
 /// A session in the index and the ids of its messages.
@@ -65,7 +79,10 @@ pub(super) struct NewSession {
 pub(super) enum NewContent {
     Sessions(Vec<NewSession>),
     /// Text beyond the limits.
-    LeftOut,
+    LeftOut {
+        /// Bytes of the text; `None` if it exceeds the limit of a file.
+        bytes: Option<u64>,
+    },
     /// Reason why the file cannot be opened.
     Unreadable(String),
 }
@@ -127,14 +144,15 @@ impl IndexDatabase {
 
     /// Returns all files by path.
     pub(super) fn files(&self) -> Result<HashMap<String, FileRow>, IndexError> {
-        let sql = "SELECT path, id, stamp, is_left_out, problem FROM file";
+        let sql = "SELECT path, id, stamp, text_bytes, is_left_out, problem FROM file";
         let mut statement = self.connection.prepare(sql)?;
         let rows = statement.query_map([], |row| {
             let file = FileRow {
                 id: row.get(1)?,
                 stamp: row.get(2)?,
-                is_left_out: row.get(3)?,
-                problem: row.get(4)?,
+                text_bytes: u64::try_from(row.get::<_, i64>(3)?).unwrap_or_default(),
+                is_left_out: row.get(4)?,
+                problem: row.get(5)?,
             };
             Ok((row.get(0)?, file))
         })?;
@@ -143,7 +161,7 @@ impl IndexDatabase {
 
     /// Returns the bytes of text in the index.
     pub(super) fn text_bytes(&self) -> Result<u64, IndexError> {
-        let sql = "SELECT coalesce(sum(text_bytes), 0) FROM file";
+        let sql = "SELECT coalesce(sum(text_bytes), 0) FROM file WHERE NOT is_left_out";
         let bytes: i64 = self.connection.query_row(sql, [], |row| row.get(0))?;
         Ok(u64::try_from(bytes).unwrap_or_default())
     }
@@ -181,18 +199,22 @@ impl IndexDatabase {
         }
         let (sessions, problem) = match content {
             NewContent::Sessions(sessions) => (&sessions[..], None),
-            NewContent::LeftOut => (&[][..], None),
+            NewContent::LeftOut { .. } => (&[][..], None),
             NewContent::Unreadable(problem) => (&[][..], Some(problem)),
         };
-        let is_left_out = matches!(content, NewContent::LeftOut);
+        let left_out = match content {
+            NewContent::LeftOut { bytes } => Some(bytes.unwrap_or(0)),
+            NewContent::Sessions(_) | NewContent::Unreadable(_) => None,
+        };
         let messages = sessions.iter().flat_map(|session| &session.messages);
-        let text_bytes: usize = messages.map(|(_, text)| text.len()).sum();
+        let indexed = messages.map(|(_, text)| text.len() as u64).sum();
+        let text_bytes: u64 = left_out.unwrap_or(indexed);
         let sql = "INSERT INTO file (path, stamp, text_bytes, is_left_out, problem) VALUES (?1, ?2, ?3, ?4, ?5)";
         let row = params![
             path,
             stamp,
-            text_bytes.cast_signed() as i64,
-            is_left_out,
+            text_bytes.cast_signed(),
+            left_out.is_some(),
             problem
         ];
         transaction.execute(sql, row)?;

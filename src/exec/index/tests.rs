@@ -1,5 +1,6 @@
 //! Tests of the index: what it follows, what it survives, and that it never changes a result.
 
+use super::update::TextLimits;
 use super::*;
 use crate::exec::search::{SearchOptions, SearchResult, search};
 use crate::exec::stores::{FoundFile, find_in};
@@ -252,6 +253,41 @@ fn an_interrupted_update_keeps_whole_files_and_goes_on() {
         }
     }
     assert_eq!(place.found("word").len(), 40);
+}
+
+#[test]
+fn a_file_is_left_out_only_while_there_is_no_room() {
+    let place = Place::new();
+    let limits = TextLimits {
+        file: 1_000,
+        all: 250,
+    };
+    let update = || {
+        let mut index = place.index.open().unwrap();
+        let files = place.files();
+        let update = index.update_within(limits, &files, &Progress::default());
+        let indexed = ["a.json", "b.json", "c.json"].map(|name| {
+            let file = index.file(&place.path(name)).unwrap();
+            matches!(file, Some(IndexedFile::Sessions(_)))
+        });
+        (update.unwrap().n_read, indexed)
+    };
+    place.write("a.json", &"a".repeat(200));
+    assert_eq!(update(), (1, [true, false, false]));
+    // The text that is replaced makes room for the new one.
+    place.write("a.json", &"A".repeat(201));
+    assert_eq!(update(), (1, [true, false, false]));
+    place.write("b.json", &"b".repeat(100));
+    assert_eq!(update(), (1, [true, false, false]));
+    // It is not read again in vain, and added once there is room.
+    assert_eq!(update(), (0, [true, false, false]));
+    place.write("a.json", "short");
+    assert_eq!(update(), (1, [true, false, false]));
+    assert_eq!(update(), (1, [true, true, false]));
+    fs::remove_file(place.path("a.json")).unwrap();
+    place.write("c.json", &"c".repeat(2_000));
+    assert_eq!(update(), (1, [false, true, false]));
+    assert_eq!(update(), (0, [false, true, false]));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Brings the index up to date: reads new and changed files, and removes those that no longer exist.
 
-use super::database::{NewContent, NewSession};
+use super::database::{FileRow, NewContent, NewSession};
 use super::narrow::folded;
 use super::stored::{self, StoredSession};
 use super::{Index, IndexError};
@@ -17,6 +17,20 @@ use std::sync::atomic::Ordering;
 pub const MAX_FILE_TEXT: usize = 256 << 20;
 /// Maximum text of all files in the index, in bytes. Files beyond the limits are read by each search.
 pub const MAX_TEXT: u64 = 8 << 30;
+/// Limits of the text in the index, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TextLimits {
+    /// Maximum of a file.
+    pub(super) file: usize,
+    /// Maximum of all files.
+    pub(super) all: u64,
+}
+
+/// The limits of every index outside tests.
+const LIMITS: TextLimits = TextLimits {
+    file: MAX_FILE_TEXT,
+    all: MAX_TEXT,
+};
 /// Maximum number of files that are read at once.
 const MAX_BATCH: usize = 16;
 /// Maximum bytes of files that are read at once, except for one larger file.
@@ -32,7 +46,7 @@ pub struct IndexUpdate {
 }
 
 /// A file to read, with its key and stamp.
-struct Changed {
+struct FileToRead {
     path: PathBuf,
     bytes: u64,
     key: String,
@@ -53,8 +67,8 @@ pub(super) fn key(path: &Path) -> Option<String> {
 }
 
 impl Index {
-    /// Adds new files, reads changed ones again, and removes all files that no longer exist. `progress` counts the files to
-    /// read. A damaged index is built anew. Blocks.
+    /// Adds new files, reads changed ones again, and removes all files that no longer exist. A file that was left out is added
+    /// once there is room. `progress` counts the files to read. A damaged index is built anew. Blocks.
     ///
     /// # Errors
     /// Returns an [`IndexError`] if `progress` is cancelled or the index cannot be written. What was read by then is kept.
@@ -63,10 +77,20 @@ impl Index {
         files: &[FoundFile],
         progress: &Progress,
     ) -> Result<IndexUpdate, IndexError> {
-        match self.try_update(files, progress) {
+        self.update_within(LIMITS, files, progress)
+    }
+
+    /// Same as [`Self::update`], with other limits.
+    pub(super) fn update_within(
+        &mut self,
+        limits: TextLimits,
+        files: &[FoundFile],
+        progress: &Progress,
+    ) -> Result<IndexUpdate, IndexError> {
+        match self.try_update(limits, files, progress) {
             Err(error) if error.is_repairable() => {
                 self.rebuild()?;
-                self.try_update(files, progress)
+                self.try_update(limits, files, progress)
             }
             updated => updated,
         }
@@ -81,6 +105,7 @@ impl Index {
 
     fn try_update(
         &mut self,
+        limits: TextLimits,
         files: &[FoundFile],
         progress: &Progress,
     ) -> Result<IndexUpdate, IndexError> {
@@ -91,12 +116,12 @@ impl Index {
         let rows = gone.iter().filter_map(|path| self.files.remove(path));
         let rows: Vec<i64> = rows.map(|file| file.id).collect();
         self.database.remove(&rows)?;
-        let changed = self.changed(files, progress)?;
+        let changed = self.files_to_read(limits, files, progress)?;
         progress
             .total
             .store(changed.len() as u64, Ordering::Relaxed);
         progress.done.store(0, Ordering::Relaxed);
-        let result = self.read(&changed, progress);
+        let result = self.read(limits, &changed, progress);
         self.files = self.database.files()?;
         result?;
         Ok(IndexUpdate {
@@ -105,56 +130,75 @@ impl Index {
         })
     }
 
-    fn changed(
+    /// Returns new and changed files, then files that were left out and fit now.
+    fn files_to_read(
         &self,
+        limits: TextLimits,
         files: &[FoundFile],
         progress: &Progress,
-    ) -> Result<Vec<Changed>, IndexError> {
-        let mut changed = Vec::new();
+    ) -> Result<Vec<FileToRead>, IndexError> {
+        let (mut changed, mut fitting) = (Vec::new(), Vec::new());
+        let mut room = limits.all.saturating_sub(self.database.text_bytes()?);
         for file in files {
             progress.check_cancelled()?;
             let (Some(key), Some(stamp)) = (key(&file.path), stamp_of(&file.path)) else {
                 continue;
             };
-            if self
-                .files
-                .get(&key)
-                .is_none_or(|known| known.stamp != stamp)
-            {
-                changed.push(Changed {
-                    path: file.path.clone(),
-                    bytes: file.size.0,
-                    key,
-                    stamp,
-                });
-            }
+            let known = self.files.get(&key);
+            let is_changed = known.is_none_or(|known| known.stamp != stamp);
+            let left_out = known.and_then(FileRow::left_out_bytes);
+            let rest = left_out.and_then(|bytes| room.checked_sub(bytes));
+            let list = match rest {
+                _ if is_changed => &mut changed,
+                Some(rest) => {
+                    room = rest;
+                    &mut fitting
+                }
+                None => continue,
+            };
+            list.push(FileToRead {
+                path: file.path.clone(),
+                bytes: file.size.0,
+                key,
+                stamp,
+            });
         }
+        changed.append(&mut fitting);
         Ok(changed)
     }
 
     /// Reads files in batches, and writes each batch while the next one is read.
-    fn read(&mut self, files: &[Changed], progress: &Progress) -> Result<(), IndexError> {
-        let mut left = MAX_TEXT.saturating_sub(self.database.text_bytes()?);
+    fn read(
+        &mut self,
+        limits: TextLimits,
+        files: &[FileToRead],
+        progress: &Progress,
+    ) -> Result<(), IndexError> {
+        let mut used = self.database.text_bytes()?;
         let mut before = Vec::new();
         for batch in batches(files) {
             progress.check_cancelled()?;
             let read = || -> Vec<ReadFile> {
                 let files = batch.par_iter().with_max_len(1);
-                files.map(|file| read_file(file, progress)).collect()
+                files
+                    .map(|file| read_file(file, limits.file, progress))
+                    .collect()
             };
-            let write = || self.write(std::mem::take(&mut before), &mut left, progress);
+            let files = std::mem::take(&mut before);
+            let write = || self.write(files, (&mut used, limits.all), progress);
             let (written, read) = rayon::join(write, read);
             written?;
             before = read;
         }
-        self.write(before, &mut left, progress)?;
+        self.write(before, (&mut used, limits.all), progress)?;
         Ok(progress.check_cancelled()?)
     }
 
+    /// Replaces the content of files while all text is within `most` bytes. `used` is the text in the index.
     fn write(
         &mut self,
         files: Vec<ReadFile>,
-        left: &mut u64,
+        (used, most): (&mut u64, u64),
         progress: &Progress,
     ) -> Result<(), IndexError> {
         for file in files {
@@ -162,10 +206,12 @@ impl Index {
                 continue;
             };
             let bytes = text_bytes(&content);
-            if bytes > *left {
-                content = NewContent::LeftOut;
-            } else {
-                *left -= bytes;
+            let replaced = self.files.get(&file.key).map_or(0, FileRow::indexed_bytes);
+            let others = used.saturating_sub(replaced);
+            *used = others + bytes;
+            if *used > most {
+                *used = others;
+                content = NewContent::LeftOut { bytes: Some(bytes) };
             }
             self.database.replace(&file.key, &file.stamp, &content)?;
             progress.advance(1);
@@ -175,11 +221,11 @@ impl Index {
 }
 
 /// Divides files into batches of bounded size.
-fn batches(files: &[Changed]) -> impl Iterator<Item = &[Changed]> {
+fn batches(files: &[FileToRead]) -> impl Iterator<Item = &[FileToRead]> {
     let mut rest = files;
     std::iter::from_fn(move || {
         let mut bytes = 0;
-        let is_within = |file: &&Changed| {
+        let is_within = |file: &&FileToRead| {
             bytes += file.bytes;
             bytes <= MAX_BATCH_BYTES
         };
@@ -196,14 +242,14 @@ fn text_bytes(content: &NewContent) -> u64 {
             let messages = sessions.iter().flat_map(|session| &session.messages);
             messages.map(|(_, text)| text.len() as u64).sum()
         }
-        NewContent::LeftOut | NewContent::Unreadable(_) => 0,
+        NewContent::LeftOut { .. } | NewContent::Unreadable(_) => 0,
     }
 }
 
-fn read_file(file: &Changed, progress: &Progress) -> ReadFile {
+fn read_file(file: &FileToRead, most: usize, progress: &Progress) -> ReadFile {
     // The given progress counts files.
     let own = progress.with_same_cancellation();
-    let content = content(&file.path, &own);
+    let content = content(&file.path, most, &own);
     ReadFile {
         key: file.key.clone(),
         stamp: file.stamp.clone(),
@@ -211,16 +257,17 @@ fn read_file(file: &Changed, progress: &Progress) -> ReadFile {
     }
 }
 
-fn content(path: &Path, progress: &Progress) -> NewContent {
+/// Reads a file, unless it has more than `most` bytes of text.
+fn content(path: &Path, most: usize, progress: &Progress) -> NewContent {
     let sessions = match FileSessions::open(path, progress) {
         Ok(sessions) => sessions,
         Err(error) => return NewContent::Unreadable(error.to_string()),
     };
-    let (mut all, mut left, mut problem) = (Vec::new(), MAX_FILE_TEXT, None);
+    let (mut all, mut left, mut problem) = (Vec::new(), most, None);
     for number in sessions.numbers() {
         match new_session(&sessions, *number, &mut left, progress) {
             Ok(Some(session)) => all.push(session),
-            Ok(None) => return NewContent::LeftOut,
+            Ok(None) => return NewContent::LeftOut { bytes: None },
             Err(why) => problem = problem.or(Some(why)),
         }
     }
