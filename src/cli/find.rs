@@ -6,6 +6,7 @@ use super::output::{clean, counted, json, print};
 use super::status::Status;
 use crate::analysis::query::{FoundMessage, Query, Subject};
 use crate::engine::Case;
+use crate::report::QUERY_HELP;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,7 +15,7 @@ use std::fmt::Write as _;
 /// Find messages of a session by text, kind, role, tool, size or call
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Terms of a query: words, \"a phrase\", text:WORD, kind:result, role:user, tool:Bash, tokens>2000, call:20-34, turn:3, message:12, is:error; - before a term negates it. A message matches if it matches every term. Case is ignored. The field of the tab Messages (Ctrl+F) finds the same. `plimsoll sessions --search QUERY` searches all sessions.\n\nExample: plimsoll find session.jsonl 'kind:result tokens>2000 error'"
+    after_help = format!("Terms of a query: {QUERY_HELP}. A message matches if it matches every term. Case is ignored. The field of the tab Messages (Ctrl+F) finds the same. `plimsoll sessions --search QUERY` searches all sessions.\n\nExample: plimsoll find session.jsonl 'kind:result tokens>2000 error'")
 )]
 pub(super) struct Args {
     #[command(flatten)]
