@@ -61,6 +61,18 @@ pub struct Message {
     pub raw: Vec<Span>,
 }
 
+impl Message {
+    /// Returns the role of the author of these parts of the message: of the tool if all are results that a format sends
+    /// as the user's.
+    pub fn author(&self, parts: &[Part]) -> Role {
+        let is_result = |part: &Part| matches!(part.body, Body::ToolResult { .. });
+        match self.role {
+            Role::User if !parts.is_empty() && parts.iter().all(is_result) => Role::Tool,
+            role => role,
+        }
+    }
+}
+
 /// Returns the kind of a part of a message.
 pub fn kind_of(message: &Message, part: &Part) -> Kind {
     match &part.body {

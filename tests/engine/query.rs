@@ -32,7 +32,8 @@ fn session() -> (Session, TokenLedger) {
     talk.message(Role::Assistant, vec![text("Done.")]);
     talk.message(Role::User, vec![text("Now read it")]);
     talk.message(Role::Assistant, vec![part(call("mcp__read"))]);
-    talk.message(Role::Tool, vec![part(result("mcp__read", "no file", true))]);
+    // Some formats send results as the user.
+    talk.message(Role::User, vec![part(result("mcp__read", "no file", true))]);
     let session = talk.session();
     let ledger = TokenLedger::count(&session, default_counter(), &Progress::default());
     (session, ledger.expect("a count"))
@@ -52,6 +53,7 @@ fn every_term_selects_its_messages() {
     assert_eq!(found("tests -kind:result"), [1]);
     assert_eq!(found("kind:result"), [3, 7]);
     assert_eq!(found("role:user"), [1, 5]);
+    assert_eq!(found("role:tool"), [3, 7]);
     assert_eq!(found("tool:bash"), [2, 3]);
     assert_eq!(found("tool:mcp*"), [6, 7]);
     assert_eq!(found("tool:*re*"), [6, 7]);

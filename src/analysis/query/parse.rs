@@ -1,6 +1,7 @@
 //! Parses a query, and reports errors with their position.
 
 use super::{Flag, Kind, Needle, NumberKey, Query, ROLES, Term, Test, ToolPattern, kind_name};
+use crate::analysis::nearest;
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
 
@@ -35,6 +36,14 @@ pub(super) struct RawTerm<'a> {
     /// Position of the value, with quotes.
     pub(super) value_span: Range<usize>,
     pub(super) is_quoted: bool,
+}
+
+impl RawTerm<'_> {
+    /// Returns whether the closing quote is missing.
+    fn is_open(&self) -> bool {
+        const QUOTES: usize = 2;
+        self.is_quoted && self.value_span.len() < self.value.len() + QUOTES
+    }
 }
 
 /// The operator after a key.
@@ -119,14 +128,24 @@ pub(super) fn raw_terms(text: &str) -> Vec<RawTerm<'_>> {
     }
 }
 
-/// Returns the key at the start of a term, its operator, and the length of both.
+/// Returns the key at the start of a term, its operator, and the length of both. A word of at least two letters before
+/// `:` and a value is a key, even if unknown, unless the value starts with `/`, `\` or `:`: `https://x`, `C:\x`, `a::b`
+/// and `error:` are texts. A number key with an `s` too many or too few before a number is a key, too: `token>20`.
 fn key(term: &str) -> Option<(&str, Operator, usize)> {
-    let end = term.find(|c: char| !c.is_ascii_lowercase())?;
+    let end = term.find(|c: char| !c.is_ascii_alphabetic())?;
     let (name, rest) = term.split_at(end);
     let mut operators = OPERATORS.into_iter();
     let (sign, operator) = operators.find(|(sign, _)| rest.starts_with(sign))?;
+    let value = &rest[sign.len()..];
     let is_number = NumberKey::ALL.iter().any(|key| key.name() == name);
-    let is_key = is_number || sign == ":" && (WORD_KEYS.contains(&name) || meant(name).is_some());
+    let is_value = |c: char| !c.is_whitespace() && !matches!(c, '/' | '\\' | ':');
+    let is_unknown = || name.len() > 1 && value.starts_with(is_value);
+    let is_word = || WORD_KEYS.contains(&name) || meant(name).is_some() || is_unknown();
+    let stem = |name: &str| name.trim_end_matches('s').to_owned();
+    let is_near = |key: &NumberKey| stem(key.name()) == stem(name);
+    let is_digit = |c: char| c.is_ascii_digit();
+    let is_near_number = || value.starts_with(is_digit) && NumberKey::ALL.iter().any(is_near);
+    let is_key = is_number || sign == ":" && is_word() || is_near_number();
     is_key.then_some((name, operator, end + sign.len()))
 }
 
@@ -154,6 +173,10 @@ fn value(text: &str) -> (&str, usize, bool) {
 type Fault = (Range<usize>, String);
 
 fn condition(raw: &RawTerm<'_>) -> Result<Test, Fault> {
+    if raw.is_open() {
+        let message = "the quote has no end; add `\"`".to_owned();
+        return Err((raw.value_span.clone(), message));
+    }
     let at_value = |message: String| {
         let is_empty = raw.value_span.is_empty();
         let span = if is_empty {
@@ -205,16 +228,17 @@ fn condition(raw: &RawTerm<'_>) -> Result<Test, Fault> {
         }
         "tool" if value.is_empty() => Err(at_value("`tool:` needs a name".to_owned())),
         "tool" => Ok(Test::Tool(ToolPattern(value))),
-        other => {
-            let known = meant(other).unwrap_or("text");
-            Err((
-                raw.span.clone(),
-                format!(
-                    "unknown key `{other}`; did you mean `{known}`? Quote it to search for the text"
-                ),
-            ))
-        }
+        other => Err((raw.span.clone(), unknown_key(other))),
     }
+}
+
+/// Returns the error message for an unknown key.
+fn unknown_key(name: &str) -> String {
+    let known: Vec<&str> = keys().collect();
+    let near = meant(name).or_else(|| nearest(name, &known));
+    let near = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+    let known = known.join(", ");
+    format!("unknown key `{name}`; {near}there are {known}; quote the term to search for the text")
 }
 
 fn text_test(raw: &RawTerm<'_>) -> Result<Test, Fault> {

@@ -52,7 +52,7 @@ impl Query {
             n_hits: hits.len(),
             call: subject.call,
             turn: subject.message.turn,
-            role: subject.message.role,
+            role: subject.message.author(subject.parts),
             kind: part.map_or(Kind::Notice, |part| kind_of(subject.message, part)),
             tool: part.and_then(|part| part.body.tool()).map(Into::into),
             tokens: subject.tokens,

@@ -62,7 +62,7 @@ impl<'a> Subject<'a> {
                 let is_it = |part: &Part| kind_of(self.message, part) == *kind;
                 self.parts.iter().any(is_it)
             }
-            Test::Role(role) => self.message.role == *role,
+            Test::Role(role) => self.message.author(self.parts) == *role,
             Test::Tool(pattern) => {
                 let mut tools = self.parts.iter().filter_map(|part| part.body.tool());
                 tools.any(|tool| pattern.matches(tool))

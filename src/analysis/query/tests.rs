@@ -26,8 +26,11 @@ fn words_and_phrases_are_texts() {
     let found = |text: &str| (text.to_owned(), false);
     assert_eq!(texts("  a  b "), [found("a"), found("b")]);
     assert_eq!(texts("\"a b\" text:\"c d\""), [found("a b"), found("c d")]);
-    // A quote that is still being typed, and texts that look like terms.
-    assert_eq!(texts("\"a b"), [found("a b")]);
+    assert_eq!(
+        texts("\"foo:bar\" text:a:b"),
+        [found("foo:bar"), found("a:b")]
+    );
+    // Texts that look like terms.
     for text in [
         "std::io",
         "https://a",
@@ -36,7 +39,11 @@ fn words_and_phrases_are_texts() {
         "a:b",
         "tool>3",
         "x>5",
-        "issue:3",
+        "issue#3",
+        "error:",
+        "C:\\x",
+        "12:30",
+        "a-b:c",
     ] {
         assert_eq!(texts(text), [found(text)], "{text}");
     }
@@ -76,8 +83,20 @@ fn errors_name_the_place_and_what_to_write() {
     assert_eq!(error("tokens<0"), "character 8: the range `0` is empty");
     assert_eq!(
         error("tools:Bash"),
-        "character 1: unknown key `tools`; did you mean `tool`? Quote it to search for the text"
+        "character 1: unknown key `tools`; did you mean `tool`? there are text, kind, role, tool, is, tokens, call, turn, message; quote the term to search for the text"
     );
+    for (text, near) in [
+        ("a foo:bar", "unknown key `foo`; there are text,"),
+        ("-rolle:user", "character 1: unknown key `rolle`; did you mean `role`?"),
+        ("Kind:result", "did you mean `kind`?"),
+        ("calls>20", "did you mean `call`?"),
+        ("token>2k", "did you mean `tokens`?"),
+        ("a \"b c", "character 3: the quote has no end"),
+        ("kind:\"result", "character 6: the quote has no end"),
+        ("\"", "the quote has no end"),
+    ] {
+        assert!(error(text).contains(near), "{text}: {}", error(text));
+    }
     assert_eq!(error("tool:"), "character 1: `tool:` needs a name");
     assert_eq!(
         error("is:eror"),

@@ -11,7 +11,7 @@ use crate::app::theme::{self, fonts, palette, space};
 use crate::app::widgets::text::{padded, small, weak};
 use crate::app::{changes, manual_edits, notes, widgets, wording};
 use crate::engine::MessageStatus;
-use crate::session::{Body, Part, Role};
+use crate::session::{Body, Role};
 use egui::{Frame, Id, Margin, RichText, ScrollArea, TextStyle, Ui, vec2};
 
 /// Shows the selected message.
@@ -197,11 +197,9 @@ fn head(ui: &mut Ui, input: &MessagesInput<'_>, message: usize, commands: &mut C
 fn speaker(input: &MessagesInput<'_>, message: usize) -> &'static str {
     let session = input.document.session();
     let m = &session.messages[message];
-    let parts = session.parts_of(m);
-    let is_result = |part: &Part| matches!(part.body, Body::ToolResult { .. });
-    match m.role {
-        Role::User if !parts.is_empty() && parts.iter().all(is_result) => "result, sent as user",
-        role => role.name(),
+    match (m.role, m.author(session.parts_of(m))) {
+        (Role::User, Role::Tool) => "result, sent as user",
+        (role, _) => role.name(),
     }
 }
 

@@ -1,0 +1,69 @@
+//! The known name that a misspelled one is likely to mean.
+
+/// Minimum length of a part of a name that suggests the name.
+const MIN_PART: usize = 4;
+
+/// Returns the known name nearest to `typed`, if it is near enough to be a likely misspelling.
+pub fn nearest<'a>(typed: &str, known: &'a [impl AsRef<str>]) -> Option<&'a str> {
+    let typed: Vec<char> = typed.to_lowercase().chars().take(64).collect();
+    let known = || known.iter().map(AsRef::as_ref);
+    let with_distance = known().map(|name: &str| (distance(&typed, name), name));
+    let (distance, name) = with_distance.min_by_key(|(distance, _)| *distance)?;
+    if distance <= 1 + typed.len() / 5 {
+        return Some(name);
+    }
+    // A part of one name, such as `trigger`.
+    let part: String = typed.into_iter().collect();
+    let mut whole = known().filter(|name| name.contains(&part));
+    let (first, other) = (whole.next()?, whole.next());
+    (part.len() >= MIN_PART && other.is_none()).then_some(first)
+}
+
+/// Returns the edit distance of two words: insertions, deletions and replacements of letters.
+fn distance(typed: &[char], name: &str) -> usize {
+    let mut row: Vec<usize> = (0..=typed.len()).collect();
+    for (at, c) in name.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = at + 1;
+        for (idx, own) in typed.iter().enumerate() {
+            let changed = diagonal + usize::from(*own != c);
+            diagonal = row[idx + 1];
+            row[idx + 1] = changed.min(diagonal + 1).min(row[idx] + 1);
+        }
+    }
+    row[typed.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suggests_a_name_for_a_misspelling_only() {
+        let known = ["truncate", "prune", "summarize", "none"].map(str::to_owned);
+        for (typed, meant) in [
+            ("truncat", Some("truncate")),
+            ("Truncate", Some("truncate")),
+            ("sumarise", Some("summarize")),
+            ("prun", Some("prune")),
+            ("xyzzy", None),
+            ("", None),
+            ("compaction", None),
+        ] {
+            assert_eq!(nearest(typed, &known), meant, "{typed}");
+        }
+    }
+
+    #[test]
+    fn suggests_the_only_name_that_contains_a_word() {
+        let known = ["compression_trigger", "prune_minimum", "prune_protect"].map(str::to_owned);
+        for (typed, meant) in [
+            ("trigger", Some("compression_trigger")),
+            ("protect", Some("prune_protect")),
+            ("prune", None),
+            ("min", None),
+        ] {
+            assert_eq!(nearest(typed, &known), meant, "{typed}");
+        }
+    }
+}
