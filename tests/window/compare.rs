@@ -1,10 +1,10 @@
 //! Two sessions side by side: curves, the tab Compare, swap, and the workspace.
 
-use crate::screen::{Window, click, drop_file, open, options, press, sample, says, sized};
+use crate::screen::{Window, click, drop_file, open, options, press, sample, says, sized, texts};
 use egui::accesskit::Role;
 use egui::{Color32, Key, Modifiers, Shape, vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::{Options, theme};
+use plimsoll::app::{Options, theme, wording};
 use plimsoll::exec::Workspaces;
 use std::fs;
 use std::path::PathBuf;
@@ -189,6 +189,39 @@ fn messages_of_one_session_are_listed_and_shown() {
     window.get_by_label(&format!("Message {number} of A"));
     click(&mut window, "Messages");
     window.get_by_label(&format!("Message {number}"));
+}
+
+#[test]
+fn another_tokenizer_counts_the_messages_of_both_sessions() {
+    let place = Place::new();
+    let show = |window: &mut Window| {
+        click(window, "Compare: messages");
+        click(window, "List: only in B");
+    };
+    let rows = |window: &Window| {
+        let texts = texts(window);
+        let at = |text: &str| texts.iter().position(|shown| shown.starts_with(text));
+        let rows = at("tokens B").zip(at("Focus the recorded lane"));
+        let (start, end) = rows.expect("a table");
+        texts[start..end].to_vec()
+    };
+    let mut window = place.open(A, Some(B));
+    show(&mut window);
+    let before = rows(&window);
+    let runs = window.state().runs().expect("replayed");
+    let chip = wording::basis(&runs.case.ledger);
+    click(&mut window, &chip);
+    click(&mut window, "chars/3");
+    press(&mut window, Modifiers::NONE, Key::Escape);
+    let after = rows(&window);
+    // Both sessions are loaded with that tokenizer.
+    let mut loaded = open(Options {
+        counter: Some("chars/3"),
+        ..place.options(A, Some(B))
+    });
+    show(&mut loaded);
+    assert_ne!(before, after);
+    assert_eq!(after, rows(&loaded));
 }
 
 #[test]
