@@ -9,10 +9,14 @@ const UNKNOWN: &str = "-";
 
 /// Returns the values of A and B, their difference and the relative change.
 pub(super) fn texts(figure: &Figure) -> [String; 4] {
-    let [a, b] = figure.values;
     let unknown = || UNKNOWN.to_owned();
-    let value = |value: Option<Quantity>| value.map_or_else(unknown, text);
-    let difference = a.zip(figure.difference()).map(|(a, n)| difference(a, n));
+    let value = |side: usize| {
+        let mark = if figure.is_estimated[side] { "≈" } else { "" };
+        figure.values[side].map_or_else(unknown, |value| format!("{mark}{}", text(value)))
+    };
+    let difference = figure.values[0]
+        .zip(figure.difference())
+        .map(|(a, n)| difference(a, n));
     let change = figure.change().map(|change| {
         let text = figure::percent(change);
         if change.0 > 0.0 {
@@ -22,8 +26,8 @@ pub(super) fn texts(figure: &Figure) -> [String; 4] {
         }
     });
     [
-        value(a),
-        value(b),
+        value(0),
+        value(1),
         difference.unwrap_or_else(unknown),
         change.unwrap_or_default(),
     ]
@@ -61,11 +65,7 @@ mod tests {
     use crate::units::{Share, Tokens};
 
     fn of(a: Option<Quantity>, b: Option<Quantity>) -> [String; 4] {
-        texts(&Figure {
-            name: "",
-            help: "",
-            values: [a, b],
-        })
+        texts(&Figure::new("", "", [a, b]))
     }
 
     #[test]
