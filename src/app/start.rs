@@ -1,7 +1,9 @@
 //! Starts the window on a display, or renders it to an image.
 
 use crate::app::background::latest_result::WorkMode;
+use crate::app::compare::comparison::{IS_LIST, OpenComparison};
 use crate::app::options::Options;
+use crate::app::sessions::list::is_list;
 use crate::app::{App, picture};
 use crate::exec;
 use anyhow::Context as _;
@@ -51,6 +53,13 @@ pub fn screenshot(mut options: Options, out: &Path) -> anyhow::Result<()> {
     let opened = options.paths.clone();
     // Checked before anything is drawn.
     exec::check_picture(out, &opened).map_err(anyhow::Error::msg)?;
+    if options
+        .compared
+        .as_deref()
+        .is_some_and(|path| is_list(path, 0))
+    {
+        anyhow::bail!(IS_LIST);
+    }
     options.work = WorkMode::InFrame;
     options.no_state = true;
     options.workspaces = exec::Workspaces::default();
@@ -68,6 +77,9 @@ pub fn screenshot(mut options: Options, out: &Path) -> anyhow::Result<()> {
     }
     if let Some(problem) = app.problem.or(app.rejected_edit) {
         anyhow::bail!(problem);
+    }
+    if let Some(problem) = app.comparison.as_ref().and_then(OpenComparison::problem) {
+        anyhow::bail!("the session to compare cannot be opened: {problem}");
     }
     picture::save_png(&stage.image(), out, &opened).map_err(anyhow::Error::msg)
 }

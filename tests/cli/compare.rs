@@ -149,3 +149,94 @@ fn options_that_refer_to_one_session_are_rejected() {
     let error = rejected(here.path(), &["compare", "a.json", "missing.json"]);
     assert!(error.contains("missing.json"), "{error}");
 }
+
+#[test]
+fn every_message_is_counted() {
+    let here = folder();
+    for sample in samples() {
+        let path = sample.to_str().expect("Unicode");
+        let found = compare(here.path(), &[path, path]);
+        let (messages, of_a) = (&found["messages"], &found["a"]);
+        let number = |value: &Value| value.as_u64().expect("a count");
+        assert_eq!(
+            number(&messages["same"]) + number(&messages["copied_in_a"]),
+            number(&of_a["messages"]) + number(&of_a["compaction_messages"]),
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn facts_are_those_of_evaluate() {
+    let here = folder();
+    for sample in samples() {
+        let path = sample.to_str().expect("Unicode");
+        let found = compare(here.path(), &[path, path]);
+        let text = stdout(&plimsoll(here.path(), &["evaluate", path]));
+        let expected = format!("; {} not replaced by a later one", found["facts"]["shared"]);
+        assert!(text.contains(&expected), "{expected}: {text}");
+    }
+}
+
+#[test]
+fn recorded_and_modelled_costs_have_no_difference() {
+    let here = folder();
+    write_conversation(here.path(), "modelled.json");
+    let recorded = sample("compacted.jsonl");
+    let priced = ["--price-as", "claude-opus-4-5"];
+    let args = [&[&*recorded, "modelled.json"], &priced[..]].concat();
+    let found = compare(here.path(), &args);
+    let sources = ["a", "b"].map(|side| found[side]["cost"]["source"].clone());
+    assert_eq!(sources, ["recorded", "modelled"]);
+    assert!(found["b"]["cost"]["usd"].is_f64(), "{}", found["b"]["cost"]);
+    assert!(found["difference"]["usd"].is_null());
+    let text = stdout(&plimsoll(here.path(), &[&["compare"], &args[..]].concat()));
+    for expected in [
+        " ≈$",
+        "B's cost is modelled (≈): the file reports no usage.",
+        "Recorded and modelled costs are not comparable.",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    let cost = text.lines().find(|line| line.starts_with("  cost "));
+    assert!(
+        cost.is_some_and(|line| line.ends_with(" -           ")),
+        "{cost:?}"
+    );
+}
+
+#[test]
+fn the_reason_of_an_unknown_cost_is_printed() {
+    let here = folder();
+    write_conversation(here.path(), "a.json");
+    let text = stdout(&plimsoll(here.path(), &["compare", "a.json", "a.json"]));
+    let expected = "A's cost is unknown: the file names no model. --price-as MODEL";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
+fn a_managed_conversation_is_named_as_such() {
+    let here = folder();
+    fs::copy(sample("slow-growth.jsonl"), here.path().join("s.jsonl")).expect("copied");
+    let command = ["compact", "s.jsonl", "--policy", "truncate", "--force"];
+    let output = plimsoll(here.path(), &command);
+    assert!(output.status.success(), "{output:?}");
+    let files = ["s.jsonl", "s-managed-1.jsonl"];
+    let text = stdout(&plimsoll(here.path(), &[&["compare"], &files[..]].concat()));
+    assert!(text.contains("B is a managed conversation"), "{text}");
+    assert!(!text.contains("A is a managed conversation"), "{text}");
+}
+
+#[test]
+fn a_picture_of_a_failed_comparison_is_an_error() {
+    let here = folder();
+    write_conversation(here.path(), "a.json");
+    fs::write(here.path().join("bad.json"), "{\"x\": 1").expect("writable");
+    fs::create_dir(here.path().join("folder")).expect("created");
+    for other in ["bad.json", "folder"] {
+        let args = ["a.json", "--compare", other, "--screenshot", "out.png"];
+        let error = rejected(here.path(), &args);
+        assert!(error.contains("compare"), "{error}");
+        assert!(!here.path().join("out.png").exists());
+    }
+}

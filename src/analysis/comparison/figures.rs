@@ -1,7 +1,7 @@
 //! The figures of a session, and those of two sessions side by side.
 
 use super::ComparedSession;
-use crate::analysis::cost::{Bills, Charge, Cost, audit, price_recorded};
+use crate::analysis::cost::{Bills, Charge, Cost, CostSource, audit, price_recorded};
 use crate::engine::{Peak, recorded};
 use crate::session::Kind;
 use crate::units::{Share, Tokens, Usd};
@@ -9,14 +9,18 @@ use crate::units::{Share, Tokens, Usd};
 /// The figures of a recorded session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionFigures {
-    /// Number of messages of the history.
+    /// Number of messages in the history.
     pub messages: usize,
+    /// Number of messages that only recorded compactions wrote: summaries and copies.
+    pub compaction_messages: usize,
     /// Number of turns.
     pub turns: usize,
     /// Number of model calls.
     pub calls: usize,
     /// The context window, the largest if it changes.
     pub window: Tokens,
+    /// The context window minus the output reserve.
+    pub usable_window: Tokens,
     /// Tokens of the history and of what is not recorded.
     pub history: Tokens,
     /// Tokens that every call sends and the file does not record.
@@ -31,6 +35,12 @@ pub struct SessionFigures {
     pub sent: Tokens,
     /// Cost of all calls.
     pub cost: Cost,
+    /// The file reports the usage of calls.
+    pub reports_usage: bool,
+    /// The session is a managed conversation.
+    pub is_managed: bool,
+    /// Model of the first call whose price is unknown; empty if the file names no model.
+    pub unpriced_model: Option<String>,
     /// Recorded cache reads as a share of the sent tokens; `None` if the file records none.
     pub cache_hit_rate: Option<Share>,
     /// Number of recorded compactions; `None` if the format does not record them.
@@ -54,11 +64,17 @@ impl SessionFigures {
         let system = &mut by_kind[Kind::System.index()];
         *system = *system - ledger.overhead;
         let peak = recorded.peak();
+        let messages = session.messages.iter().filter(|m| m.in_history).count();
+        let window = case.windows.largest();
+        let unpriced = bills.calls.iter().find(|call| call.tariff.is_none());
+        let model_of = |call: usize| session.calls[call].model.map(|idx| &session.models[idx]);
         Self {
-            messages: session.messages.iter().filter(|m| m.in_history).count(),
+            messages,
+            compaction_messages: session.messages.len() - messages,
             turns: session.turns as usize,
             calls: session.calls.len(),
-            window: case.windows.largest(),
+            window,
+            usable_window: window - of.output_reserve,
             history: ledger.total(),
             not_recorded: ledger.overhead,
             by_kind,
@@ -66,6 +82,9 @@ impl SessionFigures {
             peak,
             sent,
             cost,
+            reports_usage: session.calls.iter().any(|call| call.usage.is_some()),
+            is_managed: session.calibration.is_some(),
+            unpriced_model: unpriced.map(|call| model_of(call.index).cloned().unwrap_or_default()),
             cache_hit_rate: audit(case, &bills, &recorded)
                 .map(|audit| audit.recorded.share_of(sent)),
             compactions: of.records_compactions.then_some(recorded.compactions),
@@ -113,13 +132,29 @@ pub struct Figure {
     pub help: &'static str,
     /// The value in each session; `None` if it is unknown.
     pub values: [Option<Quantity>; 2],
+    /// Whether the value of each session is modelled or estimated.
+    pub is_estimated: [bool; 2],
+    /// The values have different sources, so that their difference means nothing.
+    pub is_incomparable: bool,
 }
 
 impl Figure {
-    /// Returns the value of B minus the value of A; `None` if one is unknown.
+    /// Creates a figure of comparable, exact values.
+    pub fn new(name: &'static str, help: &'static str, values: [Option<Quantity>; 2]) -> Self {
+        Self {
+            name,
+            help,
+            values,
+            is_estimated: [false; 2],
+            is_incomparable: false,
+        }
+    }
+
+    /// Returns the value of B minus the value of A; `None` if one is unknown or they cannot be compared.
     pub fn difference(&self) -> Option<f64> {
         let [a, b] = self.values;
-        Some(b?.number() - a?.number())
+        let difference = b?.number() - a?.number();
+        (!self.is_incomparable).then_some(difference)
     }
 
     /// Returns the difference as a share of the value of A; `None` if that is unknown or zero.
@@ -128,6 +163,17 @@ impl Figure {
         let is_share = matches!(self.values[0], Some(Quantity::Share(_)));
         let difference = self.difference().filter(|_| a != 0.0 && !is_share)?;
         Some(Share(difference / a))
+    }
+
+    /// Marks values of a cost: each is estimated if it is modelled, and only values of the same source can be compared.
+    fn of_cost(self, sessions: &[SessionFigures; 2]) -> Self {
+        let is_modelled = |s: &SessionFigures| s.cost.source == CostSource::Modelled;
+        let is_estimated = sessions.each_ref().map(is_modelled);
+        Self {
+            is_estimated,
+            is_incomparable: has_different_sources(sessions),
+            ..self
+        }
     }
 
     /// Returns whether both sessions have nothing of it.
@@ -139,22 +185,37 @@ impl Figure {
     }
 }
 
+/// Returns whether the cost of one session is recorded and that of the other modelled.
+pub fn has_different_sources([a, b]: &[SessionFigures; 2]) -> bool {
+    a.cost.source != b.cost.source
+}
+
 /// Returns the figures of whole sessions.
 pub fn figures(sessions: &[SessionFigures; 2]) -> Vec<Figure> {
     use Quantity::{Count, Tokens, Usd};
     type Value = fn(&SessionFigures) -> Option<Quantity>;
-    let rows: [(&str, &str, Value); 13] = [
+    let rows: [(&str, &str, Value); 15] = [
         ("calls", "Model calls.", |s| Some(Count(s.calls))),
         ("turns", "User messages up to the next one.", |s| {
             Some(Count(s.turns))
         }),
-        ("messages", "Messages of the history.", |s| {
+        ("messages in history", "Messages in the history.", |s| {
             Some(Count(s.messages))
         }),
+        (
+            "from compactions",
+            "Messages that only recorded compactions wrote: summaries and copies.",
+            |s| Some(Count(s.compaction_messages)),
+        ),
         (
             "context window",
             "Hard limit of the model in tokens, the largest if it changes.",
             |s| Some(Tokens(s.window)),
+        ),
+        (
+            "usable window",
+            "Context window minus the output reserve.",
+            |s| Some(Tokens(s.usable_window)),
         ),
         (
             "peak",
@@ -162,7 +223,7 @@ pub fn figures(sessions: &[SessionFigures; 2]) -> Vec<Figure> {
             |s| s.peak.map(|peak| Tokens(peak.tokens)),
         ),
         (
-            "peak fill",
+            "peak, of usable",
             "The peak as a share of the usable window.",
             |s| s.peak_share.map(Quantity::Share),
         ),
@@ -196,22 +257,27 @@ pub fn figures(sessions: &[SessionFigures; 2]) -> Vec<Figure> {
             |s| Some(Count(s.overflows)),
         ),
     ];
-    let row = |(name, help, value): (_, _, Value)| Figure {
-        name,
-        help,
-        values: sessions.each_ref().map(value),
+    let row = |(name, help, value): (&'static str, _, Value)| {
+        let figure = Figure::new(name, help, sessions.each_ref().map(value));
+        match name {
+            "cost" => figure.of_cost(sessions),
+            "output" => Figure {
+                is_estimated: sessions.each_ref().map(|s| s.cost.estimated_outputs > 0),
+                ..figure
+            },
+            _ => figure,
+        }
     };
-    rows.into_iter().map(row).collect()
+    let mut rows: Vec<Figure> = rows.into_iter().map(row).collect();
+    rows.retain(|row| row.name != "from compactions" || !row.is_zero());
+    rows
 }
 
 /// Returns the composition of the histories: tokens that are not recorded, then those of each kind that occurs.
 pub fn composition(sessions: &[SessionFigures; 2]) -> Vec<Figure> {
-    let row = |name, help, value: &dyn Fn(&SessionFigures) -> Tokens| Figure {
-        name,
-        help,
-        values: sessions
-            .each_ref()
-            .map(|s| Some(Quantity::Tokens(value(s)))),
+    let row = |name, help, value: &dyn Fn(&SessionFigures) -> Tokens| {
+        let tokens = |s| Some(Quantity::Tokens(value(s)));
+        Figure::new(name, help, sessions.each_ref().map(tokens))
     };
     let not_recorded = row(
         "not recorded",
@@ -246,13 +312,12 @@ pub fn charges(sessions: &[SessionFigures; 2]) -> Vec<Figure> {
             |cost| cost.rejected,
         ),
     ];
-    let row = |(name, help, part): (_, _, Part)| Figure {
-        name,
-        help,
-        values: sessions.each_ref().map(|session| {
+    let row = |(name, help, part): (_, _, Part)| {
+        let usd = |session: &SessionFigures| {
             let usd = session.cost.total().map(|_| part(&session.cost).usd);
             usd.map(Quantity::Usd)
-        }),
+        };
+        Figure::new(name, help, sessions.each_ref().map(usd)).of_cost(sessions)
     };
     let mut rows: Vec<Figure> = parts.into_iter().map(row).collect();
     rows.retain(|row| !row.is_zero());
@@ -264,11 +329,7 @@ mod tests {
     use super::*;
 
     fn figure(a: Option<Quantity>, b: Option<Quantity>) -> Figure {
-        Figure {
-            name: "",
-            help: "",
-            values: [a, b],
-        }
+        Figure::new("", "", [a, b])
     }
 
     #[test]
@@ -285,5 +346,15 @@ mod tests {
         let share = |n| Some(Quantity::Share(Share(n)));
         let figure = figure(share(0.5), share(0.75));
         assert_eq!((figure.difference(), figure.change()), (Some(0.25), None));
+    }
+
+    #[test]
+    fn values_of_different_sources_have_no_difference() {
+        let usd = |n| Some(Quantity::Usd(Usd(n)));
+        let figure = Figure {
+            is_incomparable: true,
+            ..figure(usd(4.0), usd(1.0))
+        };
+        assert_eq!((figure.difference(), figure.change()), (None, None));
     }
 }

@@ -15,6 +15,8 @@ pub struct MessageMatches {
     pub changed: Vec<[u32; 2]>,
     /// Messages that only A and only B contain, in their order.
     pub only: [Vec<u32>; 2],
+    /// Number of messages of A and of B that only a recorded compaction copied. They are not compared.
+    pub copied: [usize; 2],
     /// Number of messages at the start of both sessions that are the same.
     pub same_start: usize,
 }
@@ -61,6 +63,7 @@ impl MessageMatches {
         ];
         let (changed, only) = changed(sessions, others);
         Self {
+            copied: [0, 1].map(|side| sessions[side].messages.len() - [&of_a, &of_b][side].len()),
             same: same.collect(),
             changed,
             only,

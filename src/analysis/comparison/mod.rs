@@ -5,10 +5,14 @@
 
 mod figures;
 mod messages;
+mod notes;
 mod only_in_one;
 
-pub use figures::{Figure, Quantity, SessionFigures, charges, composition, figures};
+pub use figures::{
+    Figure, Quantity, SessionFigures, charges, composition, figures, has_different_sources,
+};
 pub use messages::MessageMatches;
+pub use notes::notes;
 pub use only_in_one::{FactDifference, OnlyFact, ToolMix, tool_mix};
 
 use crate::analysis::cost::Billing;

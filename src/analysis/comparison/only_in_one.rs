@@ -1,10 +1,10 @@
 //! Tools and facts that only one of two sessions contains.
 
-use crate::analysis::facts::{Fact, FactKind, list};
+use crate::analysis::facts::{Fact, FactKind, at_end};
 use crate::analysis::{ToolUse, tool_uses};
 use crate::engine::Case;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 /// The use of a tool in both sessions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub struct OnlyFact {
     pub message: u32,
 }
 
-/// The facts of two sessions. A fact is the same if kind and text are.
+/// The facts that are true at the end of two sessions. A fact is the same if kind and text are. Each matches at most one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FactDifference {
     /// Number of facts that both sessions state.
@@ -58,11 +58,12 @@ impl FactDifference {
     /// Compares the facts of two sessions.
     pub fn new(cases: [&Case; 2]) -> Self {
         let [a, b] = cases.map(|case| &case.session);
-        let (a, b) = rayon::join(|| list(a), || list(b));
-        let ([in_a, in_b], [all_a, all_b]) = ([&a, &b].map(|facts| keys(facts)), [&a, &b]);
+        let (a, b) = rayon::join(|| at_end(a), || at_end(b));
+        let [in_a, in_b] = [&a, &b].map(|facts| counts(facts));
+        let only = [missing_in(&a, in_b), missing_in(&b, in_a)];
         Self {
-            shared: in_a.intersection(&in_b).count(),
-            only: [missing_in(all_a, &in_b), missing_in(all_b, &in_a)],
+            shared: a.len() - only[0].len(),
+            only,
         }
     }
 }
@@ -74,16 +75,25 @@ fn key(fact: &Fact) -> Key<'_> {
     (fact.kind, &fact.text)
 }
 
-fn keys(facts: &[Fact]) -> HashSet<Key<'_>> {
-    facts.iter().map(key).collect()
+fn counts(facts: &[Fact]) -> HashMap<Key<'_>, usize> {
+    let mut counts = HashMap::new();
+    for fact in facts {
+        *counts.entry(key(fact)).or_default() += 1;
+    }
+    counts
 }
 
-/// Returns the facts that are not among `known`, each once.
-fn missing_in(facts: &[Fact], known: &HashSet<Key<'_>>) -> Vec<OnlyFact> {
-    let mut found = HashSet::new();
+/// Returns the facts that match none of `others`.
+fn missing_in<'a>(facts: &'a [Fact], mut others: HashMap<Key<'a>, usize>) -> Vec<OnlyFact> {
     let missing = facts
         .iter()
-        .filter(|fact| !known.contains(&key(fact)) && found.insert(key(fact)));
+        .filter(|fact| match others.get_mut(&key(fact)) {
+            Some(n) if *n > 0 => {
+                *n -= 1;
+                false
+            }
+            _ => true,
+        });
     let missing = missing.map(|fact| OnlyFact {
         kind: fact.kind,
         text: fact.text.clone(),

@@ -133,9 +133,12 @@ impl Fact {
 /// Maximum number of facts of a kind.
 const MAX_PER_KIND: usize = 3_000;
 
-/// Returns the facts that a session states, without the calls that use them. Faster than [`Facts::new`].
-pub fn list(session: &Session) -> Vec<Fact> {
-    Facts::stated(session).all
+/// Returns the facts that are true at the end of a session ([`Facts::at_end`]), without the calls that use them. Faster
+/// than [`Facts::new`].
+pub fn at_end(session: &Session) -> Vec<Fact> {
+    let mut facts = Facts::stated(session).all;
+    facts.retain(|fact| fact.until.is_none());
+    facts
 }
 
 /// The facts of a session.
@@ -200,6 +203,11 @@ impl Facts {
     /// Returns all facts in the order of the session.
     pub fn all(&self) -> &[Fact] {
         &self.all
+    }
+
+    /// Returns the facts that no later message replaced.
+    pub fn at_end(&self) -> impl Iterator<Item = &Fact> {
+        self.all.iter().filter(|fact| fact.until.is_none())
     }
 
     /// Returns the facts that a part of the session states, each with whether verbatim.

@@ -29,6 +29,10 @@ const FEW: usize = 500;
 /// Characters of the name in the legend.
 const NAME: usize = 24;
 
+/// Why a list of sessions cannot be compared.
+pub(in crate::app) const IS_LIST: &str =
+    "A folder or database cannot be compared: choose one of its sessions.";
+
 /// The second session and the results of the comparison.
 #[derive(Debug)]
 pub(in crate::app) struct OpenComparison {
@@ -113,27 +117,27 @@ impl OpenComparison {
         }
     }
 
-    /// Receives the second session once it is loaded. Returns why it cannot be opened.
-    pub(super) fn receive(&mut self, ctx: &egui::Context) -> Option<String> {
+    /// Receives the second session once it is loaded. Returns whether it turned out that it cannot be opened.
+    pub(super) fn receive(&mut self, ctx: &egui::Context) -> bool {
         if !matches!(self.second, Second::Loading(_)) {
-            return None;
+            return false;
         }
         let failed = Second::Failed(String::new());
         let Second::Loading(loading) = std::mem::replace(&mut self.second, failed) else {
-            return None;
+            return false;
         };
         match loading.take() {
             Ok(Ok((document, _))) => *self = Self::with(Arc::new(document)),
             Ok(Err(problem)) => {
-                self.second = Second::Failed(problem.clone());
-                return Some(problem);
+                self.second = Second::Failed(problem);
+                return true;
             }
             Err(loading) => {
                 ctx.request_repaint_after(Duration::from_millis(50));
                 self.second = Second::Loading(loading);
             }
         }
-        None
+        false
     }
 
     /// Updates the comparison or starts the work for it.
@@ -205,7 +209,7 @@ impl OpenComparison {
     }
 
     /// Returns why the second session cannot be opened.
-    pub(super) fn problem(&self) -> Option<&str> {
+    pub(in crate::app) fn problem(&self) -> Option<&str> {
         match &self.second {
             Second::Failed(problem) => Some(problem),
             Second::Loading(_) | Second::Open(..) => None,

@@ -2,7 +2,7 @@
 
 use super::input::{Both, CompareInput, color};
 use super::state::{CompareView, Listed, ShownMessage, Side};
-use crate::analysis::comparison::OnlyFact;
+use crate::analysis::comparison::{MessageMatches, OnlyFact};
 use crate::app::command::Commands;
 use crate::app::open::document::{Document, Facts};
 use crate::app::selection::{SelectCommand, Spot};
@@ -157,10 +157,25 @@ fn filters(ui: &mut Ui, input: &CompareInput<'_>, rows: &Rows<'_>, commands: &mu
                     wording::grouped(n as u64)
                 ),
             };
-            let text = format!("{same} in both{start}");
+            let text = format!("{same} in both{start}{}", not_compared(messages));
             ui.label(small(ui, text));
         });
     });
+}
+
+/// Returns the number of messages that are not compared: `; not compared: 42 copies by compactions in A`.
+fn not_compared(messages: &MessageMatches) -> String {
+    let copied = Side::ALL.into_iter().zip(messages.copied);
+    let copied = copied.filter(|(_, n)| *n > 0).map(|(side, n)| {
+        let noun = if n == 1 { "copy" } else { "copies" };
+        let n = wording::grouped(n as u64);
+        format!("{n} {noun} by compactions in {}", side.name())
+    });
+    let copied: Vec<String> = copied.collect();
+    if copied.is_empty() {
+        return String::new();
+    }
+    format!("; not compared: {}", copied.join(", "))
 }
 
 /// A column of the messages.
@@ -242,7 +257,7 @@ pub(super) fn facts(
     Frame::new().inner_margin(margin).show(ui, |ui| {
         let [both, a, b] = [facts.shared, of_a, of_b].map(|n| wording::grouped(n as u64));
         let text = format!("{both} facts in both, {a} only in A, {b} only in B");
-        let help = "Facts are found by rules: files, commands, errors, values and other names. A fact is the same if kind and text are.";
+        let help = "Facts are found by rules: files, commands, errors, values and other names. Facts that a later one replaced are left out. A fact is the same if kind and text are.";
         ui.label(small(ui, text)).on_hover_text(help);
     });
     let row_at = |row: usize| -> (Side, &OnlyFact) {

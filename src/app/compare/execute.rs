@@ -1,7 +1,7 @@
 //! Executes commands of the comparison.
 
 use super::command::CompareCommand;
-use super::comparison::{OpenComparison, load_options};
+use super::comparison::{IS_LIST, OpenComparison, load_options};
 use super::state::{CompareView, Listed};
 use crate::app::App;
 use crate::app::open::document::Origin;
@@ -33,8 +33,7 @@ impl App {
     fn compare_file(&mut self, ctx: &egui::Context, path: PathBuf, conversation: usize) {
         self.view.asks_path = false;
         if is_list(&path, conversation) {
-            let text = "A folder or database cannot be compared: choose one of its sessions.";
-            self.warn(Some(text.to_owned()));
+            self.warn(Some(IS_LIST.to_owned()));
             return;
         }
         if let Some(sessions) = &mut self.sessions {
@@ -65,10 +64,10 @@ impl App {
         let Some(comparison) = &mut self.comparison else {
             return;
         };
-        if let Some(problem) = comparison.receive(ctx) {
-            self.toasts.warning(format!(
-                "The session to compare cannot be opened: {problem}"
-            ));
+        if comparison.receive(ctx) {
+            self.toasts.warning(
+                "The session to compare cannot be opened. The tab Compare shows the reason.",
+            );
         }
         let runs = self.derived.runs();
         if let (Some(document), Some(runs)) = (&self.document, runs)

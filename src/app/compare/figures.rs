@@ -2,23 +2,29 @@
 
 use super::input::{Both, color};
 use super::state::Side;
-use crate::analysis::comparison::{Figure, charges, composition, figures};
+use crate::analysis::comparison::{Figure, charges, composition, figures, notes};
 use crate::app::theme::{palette, space};
 use crate::app::widgets::table::{Column, Table};
-use crate::app::widgets::text::weak;
+use crate::app::widgets::text::{small, weak};
 use crate::app::{widgets, wording};
 use crate::report::NumberFormat;
 use crate::safe_text;
 use crate::session::Kind;
-use egui::{Label, RichText, Ui};
+use egui::{Frame, Label, Margin, RichText, Ui};
 use egui_extras::Column as Width;
 
 /// Width in points from which composition and cost are next to the figures of whole sessions.
 const SIDE_BY_SIDE: f32 = 860.0;
 /// Width of a value, in points.
 const VALUE: f32 = 78.0;
+/// Width of a difference, in points.
+const DIFFERENCE: f32 = 88.0;
+/// Way to set an unknown price.
+const PRICE_ADVICE: &str = "Choose one in the tab Cost.";
+/// Maximum characters of the notes.
+const NOTES: usize = 600;
 /// Width of a relative change, in points.
-const CHANGE: f32 = 64.0;
+const CHANGE: f32 = 58.0;
 /// Width of a table from which it shows the relative change, in points.
 const WITH_CHANGE: f32 = 400.0;
 
@@ -33,6 +39,7 @@ const NUMBERS: NumberFormat = NumberFormat {
 /// Shows the figures of whole sessions, their composition and cost.
 pub(super) fn show(ui: &mut Ui, both: Both<'_>) {
     let sessions = &both.found.sessions;
+    show_notes(ui, &notes(sessions, PRICE_ADVICE));
     let whole = rows("", figures(sessions));
     let parts: Vec<_> = rows("", composition(sessions))
         .into_iter()
@@ -45,6 +52,23 @@ pub(super) fn show(ui: &mut Ui, both: Both<'_>) {
     ui.columns(2, |columns| {
         table(&mut columns[0], "compared figures", &whole);
         table(&mut columns[1], "compared parts", &parts);
+    });
+}
+
+/// Shows the notes on the figures above the tables.
+fn show_notes(ui: &mut Ui, notes: &[String]) {
+    if notes.is_empty() {
+        return;
+    }
+    let margin = Margin {
+        left: 16,
+        right: 16,
+        top: 2,
+        bottom: 4,
+    };
+    Frame::new().inner_margin(margin).show(ui, |ui| {
+        let text = notes.join(" ").replace('`', "");
+        ui.add(Label::new(small(ui, safe_text::one_line(&text, NOTES))).wrap());
     });
 }
 
@@ -74,7 +98,9 @@ fn table(ui: &mut Ui, id: &'static str, rows: &[FigureRow]) {
         ),
         value(Col::Value(Side::A), "A"),
         value(Col::Value(Side::B), "B"),
-        value(Col::Difference, "B − A").help("Value of B minus value of A"),
+        Column::new(Col::Difference, "B − A", Width::exact(DIFFERENCE))
+            .right()
+            .help("Value of B minus value of A"),
         Column::new(Col::Change, "change", Width::exact(CHANGE))
             .right()
             .help("Difference as a share of A")
@@ -110,9 +136,17 @@ fn cell(ui: &mut Ui, (group, figure): FigureRow, column: Col) {
             ui.add(Label::new(name).truncate());
         }
         Col::Value(side) => match figure.values[side.index()] {
-            Some(value) => drop(ui.label(NUMBERS.value(value))),
+            Some(value) => {
+                let is_estimated = figure.is_estimated[side.index()];
+                let mark = if is_estimated { "≈" } else { "" };
+                ui.label(format!("{mark}{}", NUMBERS.value(value)));
+            }
             None => unknown(ui),
         },
+        Col::Difference if figure.is_incomparable => {
+            let help = "Recorded and modelled costs are not comparable";
+            ui.label(weak(ui, "–")).on_hover_text(help);
+        }
         Col::Difference => match figure.values[0].zip(figure.difference()) {
             Some((value, by)) => {
                 let text = NUMBERS.difference(value, by);

@@ -38,10 +38,11 @@ pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &m
     };
     let help = "Ends the comparison; the open session stays";
     button(ui, "✕", "Close the comparison", help, CompareCommand::Close);
-    if input.both().is_some() {
-        let help = "Opens B with its lanes, and compares it with A";
-        button(ui, "⇄ swap", "Swap A and B", help, CompareCommand::Swap);
+    if input.both().is_none() {
+        return;
     }
+    let help = "Opens B with its lanes, and compares it with A";
+    button(ui, "⇄ swap", "Swap A and B", help, CompareCommand::Swap);
     ui.add_space(space::S);
     let view = input.view;
     for page in ComparePage::ALL.into_iter().rev() {

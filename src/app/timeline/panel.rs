@@ -161,6 +161,7 @@ fn compared_curve<'a>(ui: &Ui, input: &TimelinePanelInput<'a>) -> Option<Compare
         name: comparison.name(),
         color: palette(ui).compared(),
         contexts: &second.contexts,
+        limits: [second.window, second.usable_window],
         turn_starts: &comparison.document()?.marks.turn_starts,
         is_by_share: input.compare_view.is_by_share,
     })

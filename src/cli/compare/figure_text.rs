@@ -16,15 +16,17 @@ const NUMBERS: NumberFormat = NumberFormat {
 
 /// Returns the values of A and B, their difference and the relative change.
 pub(super) fn texts(figure: &Figure) -> [String; 4] {
-    let [a, b] = figure.values;
     let unknown = || UNKNOWN.to_owned();
-    let value = |value: Option<Quantity>| value.map_or_else(unknown, |value| NUMBERS.value(value));
-    let difference = a.zip(figure.difference());
+    let value = |side: usize| {
+        let mark = if figure.is_estimated[side] { "≈" } else { "" };
+        figure.values[side].map_or_else(unknown, |value| format!("{mark}{}", NUMBERS.value(value)))
+    };
+    let difference = figure.values[0].zip(figure.difference());
     let difference = difference.map(|(a, by)| NUMBERS.difference(a, by));
     let change = figure.change().map(|change| NUMBERS.change(change));
     [
-        value(a),
-        value(b),
+        value(0),
+        value(1),
         difference.unwrap_or_else(unknown),
         change.unwrap_or_default(),
     ]
@@ -36,11 +38,7 @@ mod tests {
     use crate::units::{Share, Tokens, Usd};
 
     fn of(a: Option<Quantity>, b: Option<Quantity>) -> [String; 4] {
-        texts(&Figure {
-            name: "",
-            help: "",
-            values: [a, b],
-        })
+        texts(&Figure::new("", "", [a, b]))
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::Compared;
 use crate::analysis::ToolUse;
-use crate::analysis::comparison::{OnlyFact, SessionFigures};
+use crate::analysis::comparison::{OnlyFact, SessionFigures, has_different_sources};
 use crate::analysis::message_kind;
 use crate::cli::cost_json::{CostEntry, cost};
 use crate::cli::json_values::Object;
@@ -47,12 +47,16 @@ struct SessionEntry<'a> {
     models: &'a [String],
     /// Number of messages of the history.
     messages: usize,
+    /// Number of messages that only recorded compactions wrote: summaries and copies.
+    compaction_messages: usize,
     /// Number of turns.
     turns: usize,
     /// Number of model calls.
     calls: usize,
     /// Context window in tokens, the largest if it changes.
     window: Tokens,
+    /// Context window minus the output reserve in tokens.
+    usable_window: Tokens,
     /// Largest context in tokens, including the one at the end; null without calls.
     peak_tokens: Option<Tokens>,
     /// Call that sent the largest context; null if that is the context at the end.
@@ -89,6 +93,8 @@ struct DifferenceEntry {
     calls: i64,
     /// Context window in tokens.
     window: i64,
+    /// Context window minus the output reserve in tokens.
+    usable_window: i64,
     /// Largest context in tokens; null if a session has no calls.
     peak_tokens: Option<i64>,
     /// Largest context as a share of the usable window; null if a session has no calls.
@@ -101,7 +107,7 @@ struct DifferenceEntry {
     by_kind: Object<i64>,
     /// Sum of the contexts of all calls in tokens.
     tokens_sent: i64,
-    /// Cost in USD; null if one is unknown.
+    /// Cost in USD; null if one is unknown, or if one is recorded and the other modelled.
     usd: Option<f64>,
     /// Cache hit rate; null if one is unknown.
     cache_hit_rate: Option<f64>,
@@ -120,6 +126,10 @@ struct MessagesEntry<'a> {
     same_start: usize,
     /// Messages of the same tool call with other content.
     changed: LazyList<'a, ChangedEntry>,
+    /// Number of messages of A that are not compared: copies that a recorded compaction wrote.
+    copied_in_a: usize,
+    /// Number of messages of B that are not compared: copies that a recorded compaction wrote.
+    copied_in_b: usize,
     /// Messages that only A contains.
     only_in_a: LazyList<'a, MessageEntry>,
     /// Messages that only B contains.
@@ -170,7 +180,7 @@ struct ToolUseEntry {
     tokens: Tokens,
 }
 
-/// Facts of both sessions, found by rules. A fact is the same if kind and text are.
+/// Facts of both sessions that no later one replaced, found by rules. A fact is the same if kind and text are.
 #[derive(Serialize, JsonSchema)]
 struct FactsEntry<'a> {
     /// Number of facts that both sessions state.
@@ -209,6 +219,8 @@ impl Compared<'_> {
             messages: MessagesEntry {
                 same: matches.same.len(),
                 same_start: matches.same_start,
+                copied_in_a: matches.copied[0],
+                copied_in_b: matches.copied[1],
                 changed: LazyList::new(changed),
                 only_in_a: LazyList::new(matches.only[0].iter().map(|m| message(case_a, *m))),
                 only_in_b: LazyList::new(matches.only[1].iter().map(|m| message(case_b, *m))),
@@ -232,9 +244,11 @@ impl Compared<'_> {
             title: &session.title,
             models: &session.models,
             messages: figures.messages,
+            compaction_messages: figures.compaction_messages,
             turns: figures.turns,
             calls: figures.calls,
             window: figures.window,
+            usable_window: figures.usable_window,
             peak_tokens: figures.peak.map(|peak| peak.tokens),
             peak_call: figures.peak.and_then(|peak| peak.call).map(|idx| idx + 1),
             peak_share: figures.peak_share,
@@ -274,18 +288,21 @@ fn by_kind<V>(value: impl Fn(usize) -> V) -> Object<V> {
     )
 }
 
-fn difference([a, b]: &[SessionFigures; 2]) -> DifferenceEntry {
+fn difference(sessions: &[SessionFigures; 2]) -> DifferenceEntry {
+    let [a, b] = sessions;
     let count = |of: fn(&SessionFigures) -> usize| difference_of(of(a), of(b));
     let tokens = |of: &dyn Fn(&SessionFigures) -> Tokens| signed(of(a), of(b));
     let share = |of: fn(&SessionFigures) -> Option<Share>| Some(of(b)?.0 - of(a)?.0);
     let peaks = a.peak.zip(b.peak);
     let compactions = a.compactions.zip(b.compactions);
     let costs = a.cost.total().zip(b.cost.total());
+    let costs = costs.filter(|_| !has_different_sources(sessions));
     DifferenceEntry {
         messages: count(|s| s.messages),
         turns: count(|s| s.turns),
         calls: count(|s| s.calls),
         window: tokens(&|s| s.window),
+        usable_window: tokens(&|s| s.usable_window),
         peak_tokens: peaks.map(|(a, b)| signed(a.tokens, b.tokens)),
         peak_share: share(|s| s.peak_share),
         history_tokens: tokens(&|s| s.history),

@@ -3,7 +3,7 @@
 use super::Compared;
 use super::figure_text::texts;
 use crate::analysis::MessageName;
-use crate::analysis::comparison::{Figure, OnlyFact, charges, composition, figures};
+use crate::analysis::comparison::{Figure, OnlyFact, charges, composition, figures, notes};
 use crate::analysis::facts::FactKind;
 use crate::analysis::message_kind;
 use crate::cli::output::{clean, counted, grouped, tokens};
@@ -14,6 +14,8 @@ use std::fmt::Write as _;
 const MAX_ROWS: usize = 12;
 /// Characters of a message or fact in a list.
 const TEXT: usize = 72;
+/// Ways to set an unknown price.
+const PRICE_ADVICE: &str = "--price-as MODEL or --prices FILE.toml sets one.";
 /// Names of the sessions.
 const NAMES: [&str; 2] = ["A", "B"];
 
@@ -29,6 +31,11 @@ impl Compared<'_> {
         table(&mut text, "", &figures(sessions));
         table(&mut text, "composition", &composition(sessions));
         table(&mut text, "cost", &charges(sessions));
+        let notes = notes(sessions, PRICE_ADVICE);
+        for (nth, note) in notes.iter().enumerate() {
+            let break_before = if nth == 0 { "\n" } else { "" };
+            let _ = writeln!(text, "{break_before}{}", clean(note));
+        }
         self.tools_text(&mut text, most);
         self.messages(&mut text, most);
         self.facts(&mut text, most);
@@ -94,6 +101,17 @@ impl Compared<'_> {
             grouped(matches.only[0].len() as u64),
             grouped(matches.only[1].len() as u64),
         );
+        for (name, n) in NAMES
+            .into_iter()
+            .zip(matches.copied)
+            .filter(|(_, n)| *n > 0)
+        {
+            let messages = counted(n, "message");
+            let _ = writeln!(
+                text,
+                "  {messages} of {name} not compared: copies that a recorded compaction wrote"
+            );
+        }
         if !matches.changed.is_empty() {
             let _ = writeln!(text, "changed");
         }
@@ -163,7 +181,11 @@ impl Compared<'_> {
                 found.collect::<Vec<_>>()
             })
         });
-        let _ = writeln!(text, "\nfacts: {} in both", grouped(facts.shared as u64));
+        let _ = writeln!(
+            text,
+            "\nfacts not replaced by a later one: {} in both",
+            grouped(facts.shared as u64)
+        );
         for (what, of_both) in [("file", files), ("other fact", others)] {
             for (side, only) in of_both
                 .iter()

@@ -2,7 +2,7 @@
 
 use super::{Evaluated, EvaluatedLane, Evaluations};
 use crate::analysis::facts::{Fact, FactKind, Facts, KindSurvival, LostFact};
-use crate::cli::output::{clean, counted, percent, tokens};
+use crate::cli::output::{clean, counted, grouped, percent, tokens};
 use crate::figure::usd;
 use crate::report::{Block, VALIDITY, survival_share};
 use std::fmt::Write as _;
@@ -55,11 +55,12 @@ impl Evaluated {
         let n_facts = counted(self.facts.all().len(), "fact");
         let _ = writeln!(
             text,
-            "{}: {}\n{n_facts} in {} and {}",
+            "{}: {}\n{n_facts} in {} and {}; {} not replaced by a later one",
             clean(&self.place.to_string()),
             clean(&self.title),
             counted(self.messages, "message"),
             counted(self.calls, "call"),
+            grouped(self.facts.at_end().count() as u64),
         );
         let left_out: usize = FactKind::ALL
             .map(|kind| self.facts.left_out(kind))

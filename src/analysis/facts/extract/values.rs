@@ -22,12 +22,16 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
     let said = material.texts(|message| {
         message.role == Role::Assistant || (message.role == Role::User && !message.is_injected)
     });
-    for (located, text) in said.chain(material.command_results()) {
+    let said = said.map(|(located, text)| (located, text, 0));
+    let results = material.command_results();
+    let results = results.map(|(located, text)| (located, text, output_start(text)));
+    for (located, text, start) in said.chain(results) {
         let hits = pattern.captures_iter(text).filter_map(|hit| {
             let (label, value) = (hit.get(1)?, hit.get(2)?);
             let label_text = label.as_str().trim();
             let value_text = value.as_str().trim();
-            let is_fact = is_specific(value_text)
+            let is_fact = label.start() >= start
+                && is_specific(value_text)
                 && is_label(label_text)
                 && is_whole(text, value.start() + value_text.len());
             is_fact.then(|| {
@@ -48,6 +52,24 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
             );
         }
     }
+}
+
+/// Maximum number of lines of a head before the output of a command.
+const MAX_HEAD_LINES: usize = 8;
+
+/// Returns the start of a command's output. Some agents precede it with a head that ends with the line `Output:` and
+/// contains the wall time, and often an exit code and a token count. They are not facts of the command.
+fn output_start(text: &str) -> usize {
+    let mut end = 0;
+    let mut has_time = false;
+    for line in text.split_inclusive('\n').take(MAX_HEAD_LINES) {
+        end += line.len();
+        if line.trim_end() == "Output:" && has_time {
+            return end;
+        }
+        has_time |= line.starts_with("Wall time");
+    }
+    0
 }
 
 /// Returns whether a label is no file in a position such as `main.rs:12`, and no exit code.
@@ -75,7 +97,7 @@ fn is_specific(value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{VALUE, is_specific};
+    use super::{VALUE, is_specific, output_start};
 
     #[test]
     fn numbers_are_found_with_their_labels() {
@@ -91,5 +113,24 @@ mod tests {
             assert!(is_specific(value), "{value}");
         }
         assert!(!is_specific("12"));
+    }
+
+    #[test]
+    fn the_head_before_the_output_of_a_command_is_skipped() {
+        let head = "Chunk ID: f00bad\nWall time: 0.1765 seconds\nProcess exited with code 0\n\
+                    Original token count: 4711\nOutput:\n";
+        let text = format!("{head}total = 512\n");
+        assert_eq!(&text[output_start(&text)..], "total = 512\n");
+        assert_eq!(
+            output_start("Script completed\nWall time 1.2 seconds\nOutput:\n"),
+            47
+        );
+        for other in [
+            "Output:\nWall time: 3.5 s\n",
+            "Wall time: 3.5 s\nrows: 400\n",
+            "",
+        ] {
+            assert_eq!(output_start(other), 0, "{other}");
+        }
     }
 }

@@ -4,7 +4,8 @@ use super::axis::CallAxis;
 use super::chart::Chart;
 use super::input::{ComparedCurve, TimelineInput};
 use super::reduce::{self, Columns, Curve};
-use egui::{Shape, Stroke, Ui};
+use crate::units::Tokens;
+use egui::{Shape, Stroke, TextStyle, Ui, pos2};
 
 /// Width of the line and of the outline that separates it from the area, in points.
 const WIDTHS: [f32; 2] = [2.0, 4.5];
@@ -47,11 +48,50 @@ pub(super) fn call_at(axis: CallAxis<'_>, other: &ComparedCurve<'_>, call: usize
     is_there.then(|| its_axis.nearest(x))
 }
 
-/// Draws the curve.
-pub(super) fn draw(chart: &Chart<'_>, _ui: &Ui, shapes: &mut Vec<Shape>) {
+/// Returns the context window and the usable window of the other session that differ from those of the open one at any
+/// visible call.
+fn own_limits(chart: &Chart<'_>, other: &ComparedCurve<'_>) -> [Option<Tokens>; 2] {
+    let reserve = chart.input.output_reserve;
+    let differs = |nth: usize, limit: &Tokens| {
+        let mut runs = chart.visible.windows.iter();
+        runs.any(|run| [run.window, run.window - reserve][nth] != *limit)
+    };
+    [0, 1].map(|nth| Some(other.limits[nth]).filter(|limit| differs(nth, limit)))
+}
+
+/// Draws lines for the context window and, dashed, for the usable window of the other session, with their names.
+fn draw_limits(chart: &Chart<'_>, ui: &Ui, other: &ComparedCurve<'_>, shapes: &mut Vec<Shape>) {
+    let plot = chart.areas.plot;
+    let stroke = Stroke::new(1.0, other.color);
+    for (nth, limit) in own_limits(chart, other).into_iter().enumerate() {
+        let Some(limit) = limit.filter(|limit| limit.as_f64() <= chart.top()) else {
+            continue;
+        };
+        let y = ui.painter().round_to_pixel_center(chart.y(limit.as_f64()));
+        let line = [pos2(plot.left(), y), pos2(plot.right(), y)];
+        let name = if nth == 0 {
+            shapes.push(Shape::line_segment(line, stroke));
+            "B window"
+        } else {
+            shapes.extend(Shape::dashed_line(&line, stroke, 4.0, 4.0));
+            "B usable"
+        };
+        let font = TextStyle::Small.resolve(ui.style());
+        let painter = ui.painter();
+        let name = painter.layout_no_wrap(name.to_owned(), font, other.color);
+        // The name of the usable window is below its line, so that both are readable if the lines are close.
+        let top = if nth == 0 { y - name.size().y } else { y };
+        let at = pos2(plot.left() + 6.0, top);
+        shapes.push(Shape::galley(at, name, other.color));
+    }
+}
+
+/// Draws the curve and the limits of the other session.
+pub(super) fn draw(chart: &Chart<'_>, ui: &Ui, shapes: &mut Vec<Shape>) {
     let Some(other) = chart.input.compared_session else {
         return;
     };
+    draw_limits(chart, ui, other, shapes);
     let points = chart.points(&chart.visible.compared);
     let [width, outline] = WIDTHS;
     let behind = Stroke::new(outline, chart.palette.background.gamma_multiply(0.7));
@@ -63,7 +103,6 @@ pub(super) fn draw(chart: &Chart<'_>, _ui: &Ui, shapes: &mut Vec<Shape>) {
 mod tests {
     use super::*;
     use crate::app::timeline::plot::Axis;
-    use crate::units::Tokens;
     use egui::Color32;
 
     fn input<'a>(contexts: &'a [Tokens], curve: &'a ComparedCurve<'a>) -> TimelineInput<'a> {
@@ -100,6 +139,7 @@ mod tests {
             name: "other",
             color: Color32::WHITE,
             contexts,
+            limits: [Tokens(100), Tokens(80)],
             turn_starts: &[0],
             is_by_share,
         }

@@ -80,6 +80,8 @@ pub struct ComparedCurve<'a> {
     pub color: Color32,
     /// Tokens of the context of each call.
     pub contexts: &'a [Tokens],
+    /// Its context window and usable window, the largest if they change.
+    pub limits: [Tokens; 2],
     /// The first call of each turn, ascending.
     pub turn_starts: &'a [usize],
     /// Stretched to the length of the open session. Otherwise equal calls or turns are at the same position.

@@ -168,6 +168,7 @@ impl WholeSession {
     fn new(input: &TimelineInput<'_>, key: (u64, usize)) -> Self {
         let axis = CallAxis::new(input);
         let lanes = || input.lanes.iter().map(|lane| lane.samples);
+        let compared_window = input.compared_session.map(|other| other.limits[0]);
         let samples = if input.area.is_empty() {
             let longest = lanes().max_by_key(|samples| samples.len());
             longest.unwrap_or_default()
@@ -182,7 +183,13 @@ impl WholeSession {
             key,
             bars: reduce::bars(samples, axis, &Columns::whole(axis, key.1)),
             heaviest: input.heaviest(),
-            window: input.windows.iter().copied().max().unwrap_or_default(),
+            window: input
+                .windows
+                .iter()
+                .copied()
+                .chain(compared_window)
+                .max()
+                .unwrap_or_default(),
             kinds: Kind::ALL.into_iter().filter(occurs).collect(),
             lowest: lowest_label(input),
             overflows: lanes().map(reduce::overflow_runs).collect(),
@@ -232,6 +239,7 @@ pub(super) fn fingerprint(input: &TimelineInput<'_>) -> u64 {
         (
             contexts.as_ptr() as usize,
             contexts.len(),
+            other.limits,
             other.is_by_share,
         )
     });
