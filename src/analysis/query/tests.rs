@@ -87,7 +87,10 @@ fn errors_name_the_place_and_what_to_write() {
     );
     for (text, near) in [
         ("a foo:bar", "unknown key `foo`; there are text,"),
-        ("-rolle:user", "character 1: unknown key `rolle`; did you mean `role`?"),
+        (
+            "-rolle:user",
+            "character 1: unknown key `rolle`; did you mean `role`?",
+        ),
         ("Kind:result", "did you mean `kind`?"),
         ("calls>20", "did you mean `call`?"),
         ("token>2k", "did you mean `tokens`?"),
