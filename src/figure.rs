@@ -34,17 +34,34 @@ pub fn percent(share: Share) -> String {
     format!("{value:.1} %")
 }
 
-/// Dollars and cents; smaller sums with two figures, so that a little is not nothing.
+/// Dollars and cents; smaller sums with two figures, so that a little is not nothing; from a thousand whole dollars.
 pub fn usd(usd: Usd) -> String {
     let sign = if usd.0 < 0.0 { "-" } else { "" };
     let size = usd.0.abs();
+    match usd_places(size) {
+        None => "$0.00".to_owned(),
+        Some(0) => format!("{sign}${}", grouped(size.round() as u64)),
+        Some(places) => format!("{sign}${size:.places$}"),
+    }
+}
+
+/// Returns a sum as it is displayed.
+pub fn displayed_usd(usd: Usd) -> Usd {
+    let places = usd_places(usd.0.abs());
+    Usd(places.map_or(0.0, |places| {
+        let unit = 10_f64.powi(places as i32);
+        (usd.0 * unit).round() / unit
+    }))
+}
+
+/// Returns the decimals of a displayed sum; `None` if it is displayed as nothing. The limits are where rounding would add a
+/// digit.
+fn usd_places(size: f64) -> Option<usize> {
     match size {
-        ..1e-6 => "$0.00".to_owned(),
-        1e-6..0.01 => {
-            let places = 1 - size.log10().floor() as i32;
-            format!("{sign}${size:.*}", places.clamp(2, 8) as usize)
-        }
-        _ => format!("{sign}${size:.2}"),
+        ..1e-6 => None,
+        1e-6..0.009_95 => Some((1 - size.log10().floor() as i32).clamp(2, 8) as usize),
+        0.009_95..999.5 => Some(2),
+        _ => Some(0),
     }
 }
 
@@ -106,6 +123,8 @@ mod tests {
             said,
             ["$0.00", "$31.86", "$0.01", "$0.0043", "$0.000071", "-$1.50"]
         );
+        let said = [0.009_97, 999.49, 999.5, 1_204.4].map(|n| usd(Usd(n)));
+        assert_eq!(said, ["$0.01", "$999.49", "$1,000", "$1,204"]);
     }
 
     #[test]

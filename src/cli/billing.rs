@@ -35,6 +35,23 @@ fn lifetime() -> impl TypedValueParser<Value = Lifetime> {
 }
 
 impl BillingArgs {
+    /// Returns the name of the first option that was given.
+    pub(super) fn first(&self) -> Option<&'static str> {
+        let prices = self.prices.is_some().then_some("--prices");
+        prices.or_else(|| self.first_rule())
+    }
+
+    /// Returns the name of the first option that was given, apart from the price table.
+    pub(super) fn first_rule(&self) -> Option<&'static str> {
+        let given = [
+            (self.price_as.is_some(), "--price-as"),
+            (self.lifetime.is_some(), "--cache-time"),
+            (self.bills_rejected, "--bill-rejected"),
+        ];
+        let mut given = given.into_iter();
+        given.find_map(|(is_given, option)| is_given.then_some(option))
+    }
+
     /// Returns the price table.
     pub(super) fn prices(&self) -> anyhow::Result<Cow<'static, Prices>> {
         Ok(match &self.prices {

@@ -53,9 +53,15 @@ impl Lane {
 }
 
 impl LaneArgs {
+    /// Returns the name of the first option that was given.
+    pub(super) fn first(&self) -> Option<&'static str> {
+        let policy = (!self.policies.is_empty()).then_some("--policy");
+        policy.or((!self.sets.is_empty()).then_some("--set"))
+    }
+
     /// Returns true if no policy and no setting is given.
     pub(super) fn are_default(&self) -> bool {
-        self.policies.is_empty() && self.sets.is_empty()
+        self.first().is_none()
     }
 
     /// Returns the policy that `--policy` and `--set` select, with its settings.

@@ -1,6 +1,8 @@
 //! `evaluate` with a model: the note before a request, the log, and options that need each other.
 
+use crate::program::plimsoll;
 use crate::server::{STREAM_HEAD, Server};
+use crate::support::{rejected, stdout};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -210,4 +212,45 @@ fn options_of_a_model_need_a_tier_and_a_tier_needs_a_model() {
         "is not the log of an evaluation",
     );
     refused(&["--tier", "2", "--plant", "3"], "cannot be used with");
+    refused(&["--samples", "3"], "--samples requires --tier");
+    refused(&["--rounds", "3"], "--rounds requires --plant N");
+    refused(
+        &["--tier", "1", "--rounds", "3"],
+        "--rounds requires --plant N",
+    );
+    refused(&["--tier", "1", "--all"], "--all requires --tier 0");
+    refused(
+        &["--score", "a.md", "--source", "talk.json"],
+        "leave out --policy",
+    );
+    refused(&["--validity", "v.md"], "leave out --policy");
+    let validity = |more: &[&str], why: &str| {
+        let error = rejected(here.path(), &[&["evaluate", "talk.json"], more].concat());
+        assert!(error.contains(why), "{more:?}: {error}");
+    };
+    validity(
+        &["--validity", "v.md", "--tier", "1"],
+        "--validity reads recorded compactions: leave out --tier",
+    );
+    validity(&["--validity", "v.html"], "must end in .md");
+    validity(&["--validity", "v.md", "--score", "a"], "leave out --score");
+    let entries = std::fs::read_dir(here.path()).expect("a folder");
+    assert_eq!(entries.count(), 1, "nothing is written");
+}
+
+#[test]
+fn a_score_is_written_as_a_page() {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    session(here.path());
+    std::fs::write(here.path().join("short.txt"), "metric_1 = 1083").expect("a file");
+    let score = ["evaluate", "--score", "short.txt", "--source", "talk.json"];
+    for name in ["page.md", "page.html"] {
+        let text = stdout(&plimsoll(
+            here.path(),
+            &[&score[..], &["-o", name]].concat(),
+        ));
+        assert!(text.starts_with(&format!("written to {name}")), "{text}");
+        let page = std::fs::read_to_string(here.path().join(name)).expect("a page");
+        assert!(page.contains("survival in this text"), "{page}");
+    }
 }

@@ -69,6 +69,8 @@ fn errors_in_a_query_are_explained() {
     for (query, why) in [
         ("kind:resul", "character 6: unknown kind `resul`"),
         ("call:9-3", "the range `9-3` is empty"),
+        ("foo:bar", "unknown key `foo`"),
+        ("\"a phrase", "the quote has no end"),
         (" ", "the query is empty"),
     ] {
         for args in [

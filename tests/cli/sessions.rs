@@ -71,6 +71,27 @@ fn sessions_of_every_agent_are_listed_and_no_other_file_is_opened() {
 }
 
 #[test]
+fn without_a_session_the_output_says_where_it_looked() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let text = |args: &[&str]| {
+        let output = plimsoll(home.path(), args);
+        assert!(output.status.success());
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let nowhere = text(&["sessions", "--search", "refund"]);
+    assert!(nowhere.contains("No folder of Claude Code"), "{nowhere}");
+    assert!(nowhere.contains("`plimsoll sessions FOLDER`"), "{nowhere}");
+    fs::create_dir_all(home.path().join(".claude/projects")).expect("a folder");
+    fs::create_dir_all(home.path().join("empty")).expect("a folder");
+    let store = text(&["sessions", "--search", "refund"]);
+    assert!(store.contains(".claude/projects"), "{store}");
+    let folder = text(&["sessions", "empty", "--search", "refund"]);
+    assert!(folder.ends_with("opened in\n  empty\n"), "{folder}");
+    let codex = text(&["sessions", "--agent", "codex", "--search", "refund"]);
+    assert!(codex.starts_with("No folder of Codex is"), "{codex}");
+}
+
+#[test]
 fn results_are_cached_until_the_file_changes_or_the_state_is_cleared() {
     let home = home();
     let kept = home.path().join(".local/share/plimsoll/sessions.json");

@@ -320,3 +320,71 @@ fn calls_of_classes_are_read_from_programs() {
     assert_eq!(read.policy.name, "langchain-summarization");
     assert_eq!(read.knobs.get("trim_tokens"), Some(0.0));
 }
+
+#[test]
+fn compaction_that_is_switched_off_becomes_the_policy_that_removes_nothing() {
+    for (text, key, unread) in [
+        (
+            "{\"autoCompactEnabled\": false, \"model\": \"opus\"}",
+            "autoCompactEnabled is false",
+            &["model"][..],
+        ),
+        (
+            "{\"env\": {\"DISABLE_AUTO_COMPACT\": \"1\", \"FOO\": \"2\"}, \"a\": {\"b\": 1}}",
+            "DISABLE_AUTO_COMPACT is 1",
+            &["FOO", "a.b"],
+        ),
+        (
+            "export DISABLE_AUTO_COMPACT=1\nCLAUDE_AUTOCOMPACT_PCT_OVERRIDE=70\n",
+            "DISABLE_AUTO_COMPACT is 1",
+            &[],
+        ),
+        ("DISABLE_COMPACT=true\n", "DISABLE_COMPACT is true", &[]),
+    ] {
+        let read = import(text).unwrap_or_else(|why| panic!("{text}: {why}"));
+        assert_eq!(read.policy.name, "none", "{text}");
+        assert!(read.policy.stages.is_empty() && read.set.is_empty());
+        assert!(
+            read.notes.iter().any(|note| note.contains(key)),
+            "{:?}",
+            read.notes
+        );
+        let mut found: Vec<&str> = read.unread.iter().map(String::as_str).collect();
+        found.sort_unstable();
+        assert_eq!(found, unread, "{text}");
+    }
+    for text in [
+        "{\"autoCompactEnabled\": true, \"env\": {\"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE\": \"70\"}}",
+        "DISABLE_AUTO_COMPACT=0\nCLAUDE_AUTOCOMPACT_PCT_OVERRIDE=70\n",
+    ] {
+        let read = import(text).unwrap_or_else(|why| panic!("{text}: {why}"));
+        assert_eq!(read.policy.name, "claude-code", "{text}");
+        assert_eq!(read.knobs.get("compression_trigger"), Some(0.7));
+        assert!(read.unread.is_empty(), "{:?}", read.unread);
+    }
+}
+
+#[test]
+fn a_configuration_of_codex_has_a_window_and_profiles() {
+    let read = import("model_context_window = 128000\n").expect("Codex's");
+    assert_eq!(read.policy.name, "codex");
+    assert_eq!(read.window, Some(128_000));
+    let profiles = "model_auto_compact_token_limit = 90000\n[profiles.x]\nmodel_auto_compact_token_limit = 50000\nmodel = \"m\"\n";
+    let limit = |text: &str| {
+        let read = import(text).unwrap_or_else(|why| panic!("{text}: {why}"));
+        assert_eq!(read.policy.name, "codex");
+        assert_eq!(read.unread, ["profiles.x.model"]);
+        let notes = read.notes.join(" ");
+        (read.knobs.get("compact_at"), notes)
+    };
+    let (value, notes) = limit(profiles);
+    assert_eq!(value, Some(90_000.0));
+    assert!(notes.contains("not taken from the profile x"), "{notes}");
+    let (value, notes) = limit(&format!("profile = \"x\"\n{profiles}"));
+    assert_eq!(value, Some(50_000.0));
+    assert!(notes.contains("from the profile x."), "{notes}");
+    // The only setting is in a profile.
+    let (value, notes) = limit(profiles.split_once('\n').expect("lines").1);
+    assert_eq!(value, Some(10_000_000.0));
+    assert!(notes.contains("`profile = \"x\"` selects it"), "{notes}");
+}

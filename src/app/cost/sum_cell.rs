@@ -11,7 +11,7 @@ use egui::{Response, RichText, Ui};
 pub(super) fn sum(ui: &mut Ui, usd: Option<Usd>, tone: Tone) -> Response {
     match usd {
         None => ui.label(weak(ui, "–")),
-        Some(Usd::ZERO) => ui.label(weak(ui, "$0")),
+        Some(Usd::ZERO) => ui.label(weak(ui, wording::usd(Usd::ZERO))),
         Some(usd) => ui.label(RichText::new(wording::usd(usd)).color(tone.color(palette(ui)))),
     }
 }

@@ -103,31 +103,17 @@ pub fn with_grouped(text: &str) -> String {
     out
 }
 
-/// Formats dollars as short as possible: `$25.24`, `$0.0093`, `$1 204`, `−$0.16`.
+/// Formats dollars as the command line does: `$25.24`, `$0.0093`, `$1 204`, `−$0.16`.
 pub fn usd(sum: Usd) -> String {
-    let (sign, value) = (if sum.0 < 0.0 { "\u{2212}" } else { "" }, sum.0.abs());
-    match value {
-        // The thresholds are where rounding would add a digit.
-        value if value >= 999.5 => format!("{sign}${}", grouped(value.round() as u64)),
-        value if value >= 0.0095 => format!("{sign}${value:.2}"),
-        value if value >= 0.000_05 => format!("{sign}${value:.4}"),
-        _ => "$0".to_owned(),
-    }
+    let text = figure::usd(sum).replace(',', &THIN.to_string());
+    text.replace('-', "\u{2212}")
 }
 
 /// Returns the difference of two displayed sums: `$5.79` and `$4.77` differ by `$1.02`, independent of rounding.
 pub fn shown_difference(a: Usd, b: Usd) -> Usd {
-    // The smallest displayed unit.
-    let shown = |sum: Usd| {
-        let unit = match sum.0.abs() {
-            999.5.. => 10_000.0,
-            0.0095.. => 100.0,
-            0.000_05.. => 1.0,
-            _ => return 0.0,
-        };
-        (sum.0 * 10_000.0 / unit).round() * unit
-    };
-    Usd((shown(a) - shown(b)) / 10_000.0)
+    let difference = figure::displayed_usd(a).0 - figure::displayed_usd(b).0;
+    // Less than the smallest displayed digit is an error of the subtraction.
+    Usd((difference * 1e8).round() / 1e8)
 }
 
 /// Formats a price per million tokens: `$5`, `$0.50`, `$6.25`, `$0.075`.
@@ -196,7 +182,8 @@ mod tests {
         assert_eq!(text(5.794, 4.766), "$1.02");
         assert_eq!(text(4.766, 5.794), "\u{2212}$1.02");
         assert_eq!(text(0.0093, 0.0021), "$0.0072");
-        assert_eq!(text(5.001, 5.0), "$0");
+        assert_eq!(text(0.000_483, 0.000_071), "$0.00041");
+        assert_eq!(text(5.001, 5.0), "$0.00");
         assert_eq!(text(1_204.4, 4.766), "$1\u{2009}199");
     }
 
@@ -238,7 +225,8 @@ mod tests {
 
     #[test]
     fn money_has_cents_and_less_than_a_cent_is_not_zero() {
-        let text = [25.238, 0.64, 0.0093, 1_204.4, -0.16, 0.0, 0.000_01].map(|sum| usd(Usd(sum)));
+        let sums = [25.238, 0.64, 0.0093, 1_204.4, -0.16, 0.0, 0.000_483];
+        let text = sums.map(|sum| usd(Usd(sum)));
         assert_eq!(
             text,
             [
@@ -247,8 +235,8 @@ mod tests {
                 "$0.0093",
                 "$1\u{2009}204",
                 "\u{2212}$0.16",
-                "$0",
-                "$0"
+                "$0.00",
+                "$0.00048"
             ]
         );
     }

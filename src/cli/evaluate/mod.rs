@@ -43,7 +43,7 @@ pub(super) struct Args {
     #[arg(long)]
     all: bool,
     /// Write the result as a page: .html or .md
-    #[arg(short, long, value_name = "OUT", conflicts_with_all = ["score", "validity"])]
+    #[arg(short, long, value_name = "OUT", conflicts_with = "validity")]
     output: Option<PathBuf>,
     /// Score this compacted conversation or text, whatever wrote it
     #[arg(long, value_name = "COMPACTED")]
@@ -52,7 +52,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "SESSION")]
     source: Option<PathBuf>,
     /// Write a page: were lost facts fetched again more often than held ones, after recorded compactions
-    #[arg(long, value_name = "OUT.md", conflicts_with = "score")]
+    #[arg(long, value_name = "OUT.md")]
     validity: Option<PathBuf>,
     #[command(flatten)]
     lanes: LaneArgs,
@@ -111,10 +111,13 @@ impl Args {
     pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         // Options are checked before a large file is read.
         let tier = self.model.tier()?;
-        if let Some((compacted, source)) = self.scored(tier.is_some())? {
-            return score::run(compacted, source, self.all, shared);
-        }
+        self.refuse_unused(tier.is_some())?;
+        let scored = self.scored()?;
         let page = self.output.as_deref().map(Page::new).transpose()?;
+        if let Some((compacted, source)) = scored {
+            let evaluations = score::score(compacted, source, shared)?;
+            return self.output(page, &evaluations, shared);
+        }
         let (lanes, none) = (self.lanes.lanes(shared)?, lanes::none(shared)?);
         let targets = Targets::new("evaluate", &self.targets, shared)?;
         if let Some(page) = &self.validity {
@@ -132,7 +135,16 @@ impl Args {
             sessions.push(evaluate(place, case, &played, billing));
             Ok(())
         })?;
-        let evaluations = Evaluations { sessions, skipped };
+        self.output(page, &Evaluations { sessions, skipped }, shared)
+    }
+
+    /// Prints facts that were kept, or writes them as a page.
+    fn output(
+        &self,
+        page: Option<Page<'_>>,
+        evaluations: &Evaluations,
+        shared: &GlobalOptions,
+    ) -> anyhow::Result<Status> {
         let shown = Shown {
             text: &|| evaluations.text(self.all),
             blocks: &|| evaluations.blocks(self.all),
@@ -141,12 +153,39 @@ impl Args {
         Ok(Status::Done)
     }
 
+    /// Fails if an option is given that another one leaves without effect.
+    fn refuse_unused(&self, has_model: bool) -> anyhow::Result<()> {
+        let is_score = self.score.is_some();
+        let score = is_score.then_some("--score");
+        let model = has_model.then_some("--tier, --plant and the model");
+        let all = self.all.then_some("--all");
+        let (lanes, billing) = (self.lanes.first(), self.billing.first());
+        if let Some(page) = &self.validity {
+            if let Some(option) = score.or(model).or(all).or(lanes).or(billing) {
+                bail!("--validity reads recorded compactions: leave out {option}");
+            }
+            return validity::check_name(page);
+        }
+        if let Some(option) = model.filter(|_| is_score) {
+            bail!("--score finds facts by rules: leave out {option}");
+        }
+        if let Some(option) = lanes.or(billing).filter(|_| is_score) {
+            bail!("--score compares one file with its source: leave out {option}");
+        }
+        if let Some(option) = all.or(self.billing.first_rule()).filter(|_| has_model) {
+            bail!("{option} requires --tier 0");
+        }
+        Ok(())
+    }
+
     /// Returns the conversation or text to score and its source, if one is scored.
-    fn scored(&self, has_model: bool) -> anyhow::Result<Option<(&Path, &Path)>> {
-        let (compacted, source) = match (self.score.as_deref(), self.source.as_deref()) {
-            (None, None) => return Ok(None),
+    fn scored(&self) -> anyhow::Result<Option<(&Path, &Path)>> {
+        match (self.score.as_deref(), self.source.as_deref()) {
+            (None, None) => Ok(None),
             (None, Some(_)) => bail!("--source requires --score COMPACTED"),
-            (Some(compacted), Some(source)) if self.targets.is_empty() => (compacted, source),
+            (Some(compacted), Some(source)) if self.targets.is_empty() => {
+                Ok(Some((compacted, source)))
+            }
             (Some(compacted), source) => {
                 let source = source.or(self.targets.first().map(PathBuf::as_path));
                 let source = source.map_or("SESSION".into(), |source| source.to_string_lossy());
@@ -156,11 +195,7 @@ impl Args {
                     clean(&source)
                 )
             }
-        };
-        if has_model {
-            bail!("--score finds facts by rules: leave out --tier, --plant and the model");
         }
-        Ok(Some((compacted, source)))
     }
 }
 

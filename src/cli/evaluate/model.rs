@@ -32,25 +32,34 @@ pub(in crate::cli) struct ModelTierArgs {
     summarizer: Option<&'static Api>,
     #[command(flatten)]
     api: ApiArgs,
-    /// Plays of each policy, with new summaries
-    #[arg(long, value_name = "N", value_parser = up_to::<100>, default_value = "5")]
-    samples: u16,
+    /// Plays of each policy, with new summaries [default: 5]
+    #[arg(long, value_name = "N", value_parser = up_to::<100>)]
+    samples: Option<u16>,
     /// Stop before new requests cost more
     #[arg(long, value_name = "USD", value_parser = dollars, allow_negative_numbers = true)]
     budget: Option<f64>,
-    /// Requests at a time
-    #[arg(long, hide = true, value_name = "N", value_parser = up_to::<64>, default_value = "4")]
-    concurrency: u16,
+    /// Requests at a time [default: 4]
+    #[arg(long, hide = true, value_name = "N", value_parser = up_to::<64>)]
+    concurrency: Option<u16>,
     /// Continue a logged run, or repeat it without a model
     #[arg(long, value_name = "LOG")]
     resume: Option<PathBuf>,
     /// Plant facts and follow them through compactions
     #[arg(long, value_name = "N", value_parser = up_to::<1000>, conflicts_with = "tier")]
     plant: Option<u16>,
-    /// Compactions to follow planted facts through
-    #[arg(long, value_name = "R", value_parser = up_to::<100>, default_value = "5")]
-    rounds: u16,
+    /// Compactions to follow planted facts through [default: 5]
+    #[arg(long, value_name = "R", value_parser = up_to::<100>)]
+    rounds: Option<u16>,
 }
+
+/// Default number of plays of each policy.
+const SAMPLES: u16 = 5;
+
+/// Default number of requests at a time.
+const CONCURRENCY: u16 = 4;
+
+/// Default number of compactions to follow planted facts through.
+const ROUNDS: u16 = 5;
 
 /// Parses a tier.
 fn tier(text: &str) -> anyhow::Result<u8> {
@@ -80,12 +89,15 @@ impl ModelTierArgs {
     /// Returns what a model is asked; `None` for tier 0.
     ///
     /// # Errors
-    /// Fails if a model is given and not asked.
+    /// Fails if an option is given that the tier does not use.
     pub(super) fn tier(&self) -> anyhow::Result<Option<Tier>> {
+        if self.rounds.is_some() && self.plant.is_none() {
+            bail!("--rounds requires --plant N");
+        }
         let tier = match (self.plant, self.tier) {
             (Some(canaries), _) => Some(Tier::Planted(Planting {
                 canaries: canaries.into(),
-                rounds: self.rounds.into(),
+                rounds: self.rounds.unwrap_or(ROUNDS).into(),
             })),
             (None, 0) => None,
             (None, 1) => Some(Tier::Probes),
@@ -96,6 +108,8 @@ impl ModelTierArgs {
             (self.summarizer.is_some(), "--summarizer"),
             (self.budget.is_some(), "--budget"),
             (self.resume.is_some(), "--resume"),
+            (self.samples.is_some(), "--samples"),
+            (self.concurrency.is_some(), "--concurrency"),
         ];
         let given = given
             .into_iter()
@@ -126,7 +140,12 @@ impl ModelTierArgs {
             .first()
             .map_or("evaluation", |s| &*s.case.session.source.name);
         let (model, mut log) = self.model(name, shared)?;
-        let job = EvaluationJob::new(tier, sessions, evaluated(lanes), self.samples.into());
+        let job = EvaluationJob::new(
+            tier,
+            sessions,
+            evaluated(lanes),
+            self.samples.unwrap_or(SAMPLES).into(),
+        );
         let plan = Plan::new(&job);
         if plan.n_questions(&job) == 0 && !matches!(tier, Tier::Planted(_)) {
             bail!(
@@ -141,7 +160,7 @@ impl ModelTierArgs {
         let options = RunOptions {
             model: model.as_ref(),
             budget: budget.as_ref(),
-            concurrency: self.concurrency.into(),
+            concurrency: self.concurrency.unwrap_or(CONCURRENCY).into(),
             on_progress: Some(&on_progress),
             on_probes: None,
         };

@@ -4,8 +4,7 @@ use super::{Evaluated, EvaluatedLane, Evaluations};
 use crate::analysis::facts::{Facts, LaneSurvival};
 use crate::analysis::loss::part_text;
 use crate::cli::args::GlobalOptions;
-use crate::cli::output::{json, note, print_wrapped};
-use crate::cli::status::Status;
+use crate::cli::output::note;
 use crate::cli::targets::{SessionId, Skipped};
 use crate::engine::{Case, MessageStatus, recorded};
 use crate::exec::{MAX_SESSION_BYTES, read_text};
@@ -15,40 +14,19 @@ use std::borrow::Cow;
 use std::path::Path;
 
 /// Scores a compacted conversation against its source.
-pub(super) fn run(
+pub(super) fn score(
     compacted: &Path,
     source: &Path,
-    all: bool,
     shared: &GlobalOptions,
-) -> anyhow::Result<Status> {
+) -> anyhow::Result<Evaluations> {
     let source_case = shared.load(source)?.case;
-    let read = shared.load(compacted);
-    let plain = match &read {
-        Ok(_) => None,
-        // Any text can be scored. Other errors are reported as they are.
-        Err(error) => match read_text(compacted, MAX_SESSION_BYTES) {
-            Ok(text) if text.trim().is_empty() => {
-                bail!(
-                    "{} is empty: there is nothing to score",
-                    compacted.display()
-                )
-            }
-            Ok(text) => {
-                note(&format!(
-                    "{} is read as text: {error:#}",
-                    compacted.display()
-                ));
-                Some(text)
-            }
-            Err(_) => return read.map(|_| Status::Done),
-        },
+    let loaded = match shared.load(compacted) {
+        Ok(loaded) => Ok(loaded),
+        Err(error) => Err(plain_text(compacted, error)?),
     };
-    let texts: Vec<Cow<'_, str>> = match (&read, &plain) {
-        (Ok(loaded), _) => texts(&loaded.case),
-        (Err(_), text) => text
-            .iter()
-            .map(|text| Cow::Borrowed(text.as_str()))
-            .collect(),
+    let texts = match &loaded {
+        Ok(loaded) => texts(&loaded.case),
+        Err(text) => vec![Cow::Borrowed(text.as_str())],
     };
     let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
     let tokens: Tokens = texts
@@ -57,7 +35,7 @@ pub(super) fn run(
         .sum();
     let facts = Facts::new(&source_case.session);
     let survival = LaneSurvival::of_texts(&facts, &source_case.session, &texts, tokens);
-    let evaluations = Evaluations {
+    Ok(Evaluations {
         sessions: vec![Evaluated {
             is_score: true,
             ..Evaluated::new(
@@ -77,13 +55,21 @@ pub(super) fn run(
             )
         }],
         skipped: Skipped::default(),
-    };
-    if shared.json {
-        json(&evaluations.json_output())?;
-    } else {
-        print_wrapped(&evaluations.text(all))?;
+    })
+}
+
+/// Returns a file that is no session as text: any text can be scored. Other errors are returned as they are.
+fn plain_text(file: &Path, error: anyhow::Error) -> anyhow::Result<String> {
+    match read_text(file, MAX_SESSION_BYTES) {
+        Ok(text) if text.trim().is_empty() => {
+            bail!("{} is empty: there is nothing to score", file.display())
+        }
+        Ok(text) => {
+            note(&format!("{} is read as text: {error:#}", file.display()));
+            Ok(text)
+        }
+        Err(_) => Err(error),
     }
-    Ok(Status::Done)
 }
 
 /// Returns the texts of the context at the end of a conversation.

@@ -11,11 +11,24 @@ use crate::cli::targets::Targets;
 use crate::engine::recorded;
 use crate::exec::{check_own, write_own};
 use crate::units::Tokens;
+use anyhow::bail;
 use std::fmt::Write as _;
 use std::path::Path;
 
 /// First line of the page; a file that begins with it may be overwritten.
 const TITLE: &str = "# Do losses predict what agents fetch again?";
+
+/// Fails if the name of the page asks for another format than Markdown.
+pub(super) fn check_name(page: &Path) -> anyhow::Result<()> {
+    let extension = page.extension().unwrap_or_default().to_ascii_lowercase();
+    if extension != "md" && extension != "markdown" {
+        bail!(
+            "--validity {}: the page is Markdown; the name must end in .md",
+            page.display()
+        );
+    }
+    Ok(())
+}
 
 /// Reads all sessions and writes the page.
 pub(super) fn run(

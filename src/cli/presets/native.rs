@@ -3,7 +3,7 @@
 use crate::cli::args::{GlobalOptions, is_stdin};
 use crate::cli::json_values::Settings;
 use crate::cli::lanes::LaneArgs;
-use crate::cli::output::{clean, json, note, print};
+use crate::cli::output::{clean, grouped, json, note, print};
 use crate::cli::settings::value_text;
 use crate::engine::KnobValues;
 use crate::exec::{load_configuration, read_configuration, save_policy};
@@ -12,6 +12,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;
+
+/// Maximum number of listed keys that correspond to no setting.
+const MAX_UNREAD: usize = 20;
 
 /// Settings in a system's own format.
 #[derive(Serialize, JsonSchema)]
@@ -35,6 +38,8 @@ pub(in crate::cli) struct ImportedSettings<'a> {
     settings: Settings,
     /// Names of the settings that the configuration sets.
     set: &'a [String],
+    /// Context window that the configuration sets, in tokens; null if it sets none.
+    window: Option<u64>,
     /// Keys of the configuration that correspond to no setting.
     unread: &'a [String],
     /// Remarks.
@@ -94,6 +99,7 @@ fn json_output(imported: &Imported) -> ImportedSettings<'_> {
         preset: &imported.policy.name,
         settings: Settings::from(&imported.knobs),
         set: &imported.set,
+        window: imported.window,
         unread: &imported.unread,
         notes: &imported.notes,
         options: options(imported),
@@ -106,6 +112,9 @@ fn options(imported: &Imported) -> String {
     let default = |name: &str| imported.policy.knob(name).map(|knob| knob.value);
     let differs = |values: &KnobValues, name: &str| values.get(name) != default(name);
     let mut options = format!("--policy {}", imported.policy.name);
+    if let Some(window) = imported.window {
+        let _ = write!(options, " --window {window}");
+    }
     for (name, value) in imported.knobs.iter() {
         if differs(&imported.knobs, name) {
             let value = value_text(imported.policy.knob(name), value);
@@ -123,9 +132,22 @@ fn sentence(imported: &Imported) -> String {
         let value = value_text(imported.policy.knob(name), value);
         let _ = writeln!(text, "  {name} = {value}");
     }
+    if let Some(window) = imported.window {
+        let _ = writeln!(text, "  context window = {}", grouped(window));
+    }
     if !imported.unread.is_empty() {
-        let unread: Vec<_> = imported.unread.iter().map(|key| clean(key)).collect();
-        let _ = writeln!(text, "Not a setting here: {}", unread.join(", "));
+        let unread = imported
+            .unread
+            .iter()
+            .take(MAX_UNREAD)
+            .map(|key| clean(key));
+        let unread = unread.collect::<Vec<_>>().join(", ");
+        let more = imported.unread.len().saturating_sub(MAX_UNREAD);
+        let more = match more {
+            0 => String::new(),
+            n => format!(" and {} more (--json lists all)", grouped(n as u64)),
+        };
+        let _ = writeln!(text, "Not a setting here: {unread}{more}");
     }
     if imported.toml.is_some() {
         let more = "It defines its own hooks, which no setting can express: write it with -o OUT.toml and use --policy OUT.toml.";

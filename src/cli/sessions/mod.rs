@@ -43,6 +43,9 @@ pub(super) struct Args {
     limit: usize,
 }
 
+/// Remark about files that are listed in `--json` only.
+const UNREAD: &str = "not a session that can be opened (--json says why)";
+
 /// Maximum characters of a title.
 const TITLE_CHARS: usize = 72;
 
@@ -57,7 +60,8 @@ impl Args {
         let mut files = found(&self.folders, &progress)?;
         files.retain(|file| self.agent.is_none_or(|agent| file.agent == Some(agent)));
         if let Some(query) = &self.search {
-            search::run(&files, query, limit, shared)?;
+            let nothing = || self.nothing();
+            search::run((&files, &nothing), query, limit, shared)?;
             return Ok(Status::Done);
         }
         let mut cache = if shared.no_state {
@@ -75,9 +79,69 @@ impl Args {
         if shared.json {
             json(&json_output(&listing, &self.folders))?;
         } else {
-            print_wrapped(&text(&listing, &self.folders))?;
+            print_wrapped(&self.text(&listing))?;
         }
         Ok(Status::Done)
+    }
+
+    fn text(&self, listing: &Listing) -> String {
+        let mut text = String::new();
+        for listed in &listing.sessions {
+            if let Ok(summary) = &listed.summary {
+                row(&mut text, listed, summary);
+            }
+        }
+        match (&listing.sessions[..], &listing.unread[..]) {
+            ([], [only]) if only.found.is_named => {
+                let why = only.summary.as_ref().err();
+                let _ = writeln!(text, "{}", clean(why.map_or("", String::as_str)));
+                return text;
+            }
+            ([], _) => text.push_str(&self.nothing()),
+            _ => {}
+        }
+        let more = [
+            (
+                listing.left,
+                "older session",
+                "not read (--limit 0 reads all)",
+            ),
+            (listing.unread.len(), "file", UNREAD),
+        ];
+        for (n, what, why) in more {
+            if n > 0 {
+                let _ = writeln!(text, "{}: {why}", counted(n, what));
+            }
+        }
+        text
+    }
+
+    /// Returns a text that says where no session was found, and where to look.
+    fn nothing(&self) -> String {
+        let elsewhere = "`plimsoll sessions FOLDER` looks elsewhere.";
+        let mut text = "No session that can be opened in\n".to_owned();
+        if !self.folders.is_empty() {
+            for folder in &self.folders {
+                let _ = writeln!(text, "  {}", clean(&shown(folder)));
+            }
+            return text;
+        }
+        let is_meant = |agent: &str| self.agent.is_none_or(|only| only == agent);
+        let mut places = existing_folders();
+        places.retain(|(agent, _)| is_meant(agent));
+        if places.is_empty() {
+            let known = STORES.iter().map(|store| store.agent);
+            let known: Vec<_> = known.filter(|agent| is_meant(agent)).collect();
+            return format!(
+                "No folder of {} is on this machine. {elsewhere}\n",
+                known.join(", ")
+            );
+        }
+        for (agent, folder) in places {
+            let _ = writeln!(text, "  {agent:<14}  {}", clean(&shown(&folder)));
+        }
+        let _ = writeln!(text, "{elsewhere}");
+        text
     }
 }
 
@@ -108,42 +172,6 @@ fn found(folders: &[PathBuf], progress: &Progress) -> anyhow::Result<Vec<FoundFi
         files.append(&mut find_in(folder, progress)?);
     }
     Ok(files)
-}
-
-fn text(listing: &Listing, folders: &[PathBuf]) -> String {
-    let mut text = String::new();
-    for listed in &listing.sessions {
-        if let Ok(summary) = &listed.summary {
-            row(&mut text, listed, summary);
-        }
-    }
-    match (&listing.sessions[..], &listing.unread[..]) {
-        ([], [only]) if only.found.is_named => {
-            let why = only.summary.as_ref().err();
-            let _ = writeln!(text, "{}", clean(why.map_or("", String::as_str)));
-            return text;
-        }
-        ([], _) => text.push_str(&nothing(folders)),
-        _ => {}
-    }
-    let more = [
-        (
-            listing.left,
-            "older session",
-            "not read (--limit 0 reads all)",
-        ),
-        (
-            listing.unread.len(),
-            "file",
-            "not a session that can be opened (--json says why)",
-        ),
-    ];
-    for (n, what, why) in more {
-        if n > 0 {
-            let _ = writeln!(text, "{}: {why}", counted(n, what));
-        }
-    }
-    text
 }
 
 fn row(text: &mut String, listed: &Listed, summary: &SessionSummary) {
@@ -191,25 +219,6 @@ fn row(text: &mut String, listed: &Listed, summary: &SessionSummary) {
         clean(&shown(&listed.found.path)),
         number.unwrap_or_default()
     );
-}
-
-fn nothing(folders: &[PathBuf]) -> String {
-    if !folders.is_empty() {
-        return "No session in this folder that can be opened.\n".to_owned();
-    }
-    let known: Vec<_> = STORES.iter().map(|store| store.agent).collect();
-    let places = existing_folders();
-    if places.is_empty() {
-        return format!(
-            "No folder of {} is on this machine. `plimsoll sessions FOLDER` looks elsewhere.\n",
-            known.join(", ")
-        );
-    }
-    let mut text = "No session in\n".to_owned();
-    for (agent, folder) in places {
-        let _ = writeln!(text, "  {agent:<14}  {}", clean(&shown(&folder)));
-    }
-    text
 }
 
 fn rfc3339(time: SystemTime) -> Option<String> {

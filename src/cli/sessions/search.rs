@@ -1,6 +1,6 @@
 //! `plimsoll sessions --search`: sessions with messages that match a query.
 
-use super::{TITLE_CHARS, rfc3339, shown, time};
+use super::{TITLE_CHARS, UNREAD, rfc3339, shown, time};
 use crate::cli::args::GlobalOptions;
 use crate::cli::found::{self, FoundEntry, SNIPPET};
 use crate::cli::output::{clean, counted, json, note, print, waiting};
@@ -72,9 +72,9 @@ struct UnsearchedEntry<'a> {
     reason: &'a str,
 }
 
-/// Searches these files and prints the result.
+/// Searches these files and prints the result. Without a session, prints `nothing`.
 pub(super) fn run(
-    files: &[FoundFile],
+    (files, nothing): (&[FoundFile], &dyn Fn() -> String),
     given: &str,
     limit: usize,
     shared: &GlobalOptions,
@@ -100,7 +100,7 @@ pub(super) fn run(
     if shared.json {
         json(&json_output(&result, n_shown, given))
     } else {
-        print(&text(&result, n_shown))
+        print(&text(&result, n_shown, nothing))
     }
 }
 
@@ -137,7 +137,15 @@ fn entry(session: &FoundSession) -> FoundSessionEntry<'_> {
     }
 }
 
-fn text(result: &SearchResult, n_shown: usize) -> String {
+fn text(result: &SearchResult, n_shown: usize, nothing: &dyn Fn() -> String) -> String {
+    if result.n_searched == 0 {
+        let mut text = nothing();
+        if !result.unread.is_empty() {
+            let files = counted(result.unread.len(), "file");
+            let _ = writeln!(text, "{files}: {UNREAD}");
+        }
+        return text;
+    }
     let searched = counted(result.n_searched, "session");
     if result.sessions.is_empty() {
         return format!("no match in {searched}\n");

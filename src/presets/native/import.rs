@@ -1,7 +1,7 @@
 //! Import of a user's configuration as a policy with its knobs.
 
 use super::clauses::ClauseKeys;
-use super::{FileFormat, NATIVE, Native, NativeKind, digitorn, knob_value, python};
+use super::{FileFormat, NATIVE, Native, NativeKind, codex_profiles, digitorn, knob_value, python};
 use crate::engine::{Knob, KnobValues, Policy};
 use crate::presets::{self, own::change_values};
 use serde_json::Value;
@@ -15,6 +15,8 @@ pub struct Imported {
     pub knobs: KnobValues,
     /// Names of the knobs that the configuration sets.
     pub set: Vec<String>,
+    /// The model's context window in tokens, if the configuration sets it.
+    pub window: Option<u64>,
     /// Keys that do not correspond to a knob.
     pub unread: Vec<String>,
     /// The whole policy, if the configuration contains more than knobs can express (own hooks).
@@ -73,8 +75,8 @@ fn readings(native: &Native, preset: &str, text: &str) -> Vec<(usize, Imported)>
         let own = own.and_then(|own| imported(native, (preset, kind), &own));
         let others = native.also_in.iter().flat_map(|(form, keys)| {
             let whole = form.read(None, text).unwrap_or_default();
-            let places = values_at(&whole, keys).into_iter();
-            let read = places.filter_map(|found| imported(native, (preset, kind), found));
+            let places = places(&whole, keys).into_iter();
+            let read = places.filter_map(|found| imported(native, (preset, kind), &found));
             read.collect::<Vec<_>>()
         });
         own.into_iter().chain(others).max_by_key(|(keys, _)| *keys)
@@ -93,6 +95,29 @@ fn readings(native: &Native, preset: &str, text: &str) -> Vec<(usize, Imported)>
         Some((keys + 1, imported))
     });
     of_class.collect()
+}
+
+/// Returns what is read below these keys: each item if they select items of a list, else the whole with the members of
+/// that place at its top.
+fn places(whole: &Value, keys: &[&str]) -> Vec<Value> {
+    if keys.contains(&"*") {
+        return values_at(whole, keys).into_iter().cloned().collect();
+    }
+    let mut lifted = whole.clone();
+    if let Some(Value::Object(members)) = values_at(whole, keys).first()
+        && let (Some((last, parents)), Some(_)) = (keys.split_last(), whole.as_object())
+    {
+        let parent = parents
+            .iter()
+            .try_fold(&mut lifted, |at, key| at.get_mut(*key));
+        if let Some(parent) = parent.and_then(Value::as_object_mut) {
+            parent.remove(*last);
+        }
+        if let Some(top) = lifted.as_object_mut() {
+            top.extend(members.clone());
+        }
+    }
+    vec![lifted]
 }
 
 /// Returns the values below these keys; `*` means each item of a list.
@@ -138,6 +163,7 @@ impl Imported {
         Self {
             knobs: policy.defaults(),
             set: Vec::new(),
+            window: None,
             unread: Vec::new(),
             notes: Vec::new(),
             toml: None,
@@ -152,6 +178,30 @@ impl Imported {
             Ok(()) => self.set.push(knob.name.clone()),
             Err(why) => self.notes.push(format!("{key}: {why}; using the default.")),
         }
+    }
+
+    /// Replaces the policy by one that removes nothing, if the configuration switches compaction off. Adds the keys that were
+    /// read. `None` without that policy.
+    fn switch_off(&mut self, native: &Native, found: &Value, read: &mut Vec<String>) -> Option<()> {
+        for (key, off) in native.off {
+            let Some(value) = found.get(key) else {
+                continue;
+            };
+            read.push((*key).to_owned());
+            if is_on(value) != *off {
+                continue;
+            }
+            let shown = value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned);
+            let label = presets::by_name(native.system)?.label;
+            let note = format!("{label} does not compact automatically: {key} is {shown}.");
+            let none = Self::new(presets::by_name("none")?);
+            let mut notes = std::mem::take(&mut self.notes);
+            notes.push(note);
+            *self = Self { notes, ..none };
+        }
+        Some(())
     }
 
     /// Returns the policy as a separate file, with these values as its defaults.
@@ -187,6 +237,14 @@ fn imported(
     }
     let mut imported = Imported::new(presets::by_name(preset)?);
     let policy = imported.policy.clone();
+    let mut found = found.clone();
+    let mut n_removed = 0;
+    if native.system == "codex" {
+        let known = policy.knobs.iter().filter_map(|knob| knob.key.as_deref());
+        let known: Vec<&str> = known.chain(native.window).collect();
+        (n_removed, imported.notes) = codex_profiles::select(&mut found, &known);
+    }
+    let found = &found;
     let (clauses, mut read) = ClauseKeys::of(&policy).read(found);
     for (knob, value) in clauses {
         imported.set_knob(knob, value);
@@ -219,13 +277,34 @@ fn imported(
                 .push(format!("The shipped code ignores {key}: {why}"));
         }
     }
+    if let Some(key) = native.window
+        && let Some(value) = found.get(key)
+    {
+        read.push(key.to_owned());
+        imported.window = value.as_u64().filter(|window| *window > 0);
+        if imported.window.is_none() {
+            let note = format!("{key}: invalid value {value}; using the session's window.");
+            imported.notes.push(note);
+        }
+    }
+    imported.switch_off(native, found, &mut read)?;
     let mut all = Vec::new();
     leaves(found, "", &mut all);
     imported.unread = all
         .into_iter()
         .filter(|path| !read.contains(path))
         .collect();
-    (!read.is_empty()).then_some((read.len(), imported))
+    let n_read = read.len() + n_removed;
+    (n_read > 0).then_some((n_read, imported))
+}
+
+/// Returns whether a switch is on: `true`, or an environment variable with a value such as `1`.
+fn is_on(value: &Value) -> bool {
+    const ON: [&str; 4] = ["1", "true", "yes", "on"];
+    match value {
+        Value::String(text) => ON.contains(&&*text.trim().to_lowercase()),
+        other => other.as_bool() == Some(true) || other.as_u64().is_some_and(|n| n > 0),
+    }
 }
 
 /// Collects the paths of everything that is not a mapping.

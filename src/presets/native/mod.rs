@@ -5,6 +5,7 @@
 //! setting per line.
 
 mod clauses;
+mod codex_profiles;
 mod digitorn;
 mod file_format;
 mod import;

@@ -13,8 +13,13 @@ pub struct Native {
     pub root: &'static [&'static str],
     /// Name of the file, for messages.
     pub file: &'static str,
-    /// Other places that its settings are read from: notation and keys from the outside in; `*` is each item of a list.
+    /// Other places that its settings are read from: notation and keys from the outside in. `*` is each item of a list.
+    /// Without it, keys outside the place are read, too.
     pub also_in: &'static [(FileFormat, &'static [&'static str])],
+    /// Keys that switch automatic compaction off, with the value that does so.
+    pub off: &'static [(&'static str, bool)],
+    /// Key of the model's context window, if any.
+    pub window: Option<&'static str>,
     /// Presets with the class or the `type` that their configuration names. `SETTING=…`: the setting chooses the class.
     pub kinds: &'static [(&'static str, &'static str)],
 }
@@ -27,6 +32,8 @@ const fn native(system: &'static str, form: FileFormat, file: &'static str) -> N
         root: &[],
         file,
         also_in: &[],
+        off: &[],
+        window: None,
         kinds: &[],
     }
 }
@@ -46,9 +53,17 @@ pub static NATIVE: &[Native] = &[
     },
     Native {
         also_in: &[(Json, &["env"])], // settings.json
+        off: &[
+            ("autoCompactEnabled", false),
+            ("DISABLE_AUTO_COMPACT", true),
+            ("DISABLE_COMPACT", true),
+        ],
         ..native("claude-code", Environment, "environment variables")
     },
-    native("codex", Toml, "config.toml"),
+    Native {
+        window: Some("model_context_window"),
+        ..native("codex", Toml, "config.toml")
+    },
     native("opencode", Json, "opencode.json"),
     native("gemini-cli", Json, "settings.json"),
     native("cline", Json, "the session's config"),

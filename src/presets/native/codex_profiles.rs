@@ -1,0 +1,44 @@
+//! Profiles of Codex: tables of `profiles` whose settings take precedence if `profile` selects them.
+
+use serde_json::{Map, Value};
+
+/// Moves the settings of the selected profile to the top. Removes those of other profiles. Returns the number of removed
+/// settings, and notes about profiles with settings. `known` are the keys of settings.
+pub(super) fn select(config: &mut Value, known: &[&str]) -> (usize, Vec<String>) {
+    let (mut removed, mut notes) = (0, Vec::new());
+    let selected = config["profile"].as_str().map(str::to_owned);
+    let Some(Value::Object(mut profiles)) = config.get_mut("profiles").map(Value::take) else {
+        return (removed, notes);
+    };
+    for (name, profile) in &mut profiles {
+        let Some(settings) = profile.as_object_mut() else {
+            continue;
+        };
+        let found = known.iter().filter(|key| settings.contains_key(**key));
+        let found: Vec<&str> = found.copied().collect();
+        if found.is_empty() {
+            continue;
+        }
+        let taken: Map<String, Value> = found
+            .iter()
+            .filter_map(|key| settings.remove_entry(*key))
+            .collect();
+        let keys = found.join(", ");
+        if selected.as_deref() == Some(name) {
+            notes.push(format!("{keys}: from the profile {name}."));
+            config.as_object_mut().into_iter().for_each(|config| {
+                config.extend(taken.clone());
+            });
+        } else {
+            removed += taken.len();
+            notes.push(format!(
+                "{keys}: not taken from the profile {name}; `profile = \"{name}\"` selects it."
+            ));
+        }
+    }
+    config["profiles"] = Value::Object(profiles);
+    if let (Some(_), Some(config)) = (selected, config.as_object_mut()) {
+        config.remove("profile");
+    }
+    (removed, notes)
+}
