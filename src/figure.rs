@@ -49,7 +49,7 @@ pub fn usd(usd: Usd) -> String {
 pub fn displayed_usd(usd: Usd) -> Usd {
     let places = usd_places(usd.0.abs());
     Usd(places.map_or(0.0, |places| {
-        let unit = 10_f64.powi(places as i32);
+        let unit = 10_f64.powi(places.cast_signed() as i32);
         (usd.0 * unit).round() / unit
     }))
 }

@@ -1,6 +1,6 @@
 //! Figures of two sessions as text.
 
-use crate::analysis::comparison::{Figure, Quantity};
+use crate::analysis::comparison::Figure;
 use crate::figure;
 use crate::report::NumberFormat;
 
@@ -35,6 +35,7 @@ pub(super) fn texts(figure: &Figure) -> [String; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::comparison::Quantity;
     use crate::units::{Share, Tokens, Usd};
 
     fn of(a: Option<Quantity>, b: Option<Quantity>) -> [String; 4] {

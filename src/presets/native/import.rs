@@ -195,10 +195,10 @@ impl Imported {
                 .as_str()
                 .map_or_else(|| value.to_string(), str::to_owned);
             let label = presets::by_name(native.system)?.label;
-            let note = format!("{label} does not compact automatically: {key} is {shown}.");
+            let text = format!("{label} does not compact automatically: {key} is {shown}.");
             let none = Self::new(presets::by_name("none")?);
             let mut notes = std::mem::take(&mut self.notes);
-            notes.push(note);
+            notes.push(text);
             *self = Self { notes, ..none };
         }
         Some(())
