@@ -209,8 +209,11 @@ fn recorded_and_modelled_costs_have_no_difference() {
 fn the_reason_of_an_unknown_cost_is_printed() {
     let here = folder();
     write_conversation(here.path(), "a.json");
-    let text = stdout(&plimsoll(here.path(), &["compare", "a.json", "a.json"]));
-    let expected = "A's cost is unknown: the file names no model. --price-as MODEL";
+    let text = fs::read_to_string(here.path().join("a.json")).expect("readable");
+    let other = text.replace("gpt-4o", "unlisted-model");
+    fs::write(here.path().join("b.json"), other).expect("writable");
+    let text = stdout(&plimsoll(here.path(), &["compare", "a.json", "b.json"]));
+    let expected = "B's cost is unknown: no price is known for unlisted-model. --price-as MODEL";
     assert!(text.contains(expected), "{text}");
 }
 
