@@ -1,4 +1,4 @@
-//! The next action: what a model would do next with each context.
+//! Asks a model for its next action with each context.
 
 use super::contexts::{PlayedSamples, PromptContext};
 use super::parallel::parallel;
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 /// Maximum tokens of an answer, including reasoning.
 const MAX_ACTION: u64 = 1_000;
 
-/// How a model is asked for its next action.
+/// A request for the next action.
 #[derive(Clone, Debug)]
 pub(super) enum ActionRequest {
     /// With the tool definitions of the session, which the model can call.
@@ -63,7 +63,7 @@ impl ActionRequest {
 }
 
 /// Asks for the next action at the points of a session, `n_samples` times with the full context and once with each sample of
-/// a lane.
+/// a lane. The recorded run is a lane for probes only, so every lane is asked at every point.
 pub(super) fn ask(
     sender: &Sender<'_>,
     concurrency: usize,

@@ -37,14 +37,14 @@ pub(super) struct PlayedLane {
 #[derive(Debug, Default)]
 pub(super) struct PlayedSamples {
     pub(super) samples: Vec<(String, PlayedLane)>,
-    /// The lane is the recorded run, about which is only asked after recorded compactions.
+    /// The lane is the recorded run. Questions about it are asked only after recorded compactions.
     pub(super) is_recorded: bool,
 }
 
 impl PlayedSamples {
     /// Returns whether questions are asked with this lane at a point.
     pub(super) fn is_asked_at(&self, point: &Point) -> bool {
-        !self.is_recorded || point.is_recorded_compaction
+        point.is_asked(self.is_recorded)
     }
 }
 
@@ -70,7 +70,7 @@ pub(super) fn uncompacted(case: &Case, call: usize) -> Case {
     case.with_manual_edits(ManualEdits::default())
 }
 
-/// Returns the context of a point without what any lane removed: the recorded one, before a recorded compaction.
+/// Returns the full context of a point. After a recorded compaction, that is the context without the compaction.
 pub(super) fn full_context(case: &Case, point: &Point) -> Result<PromptContext, String> {
     if point.is_recorded_compaction {
         recorded_context(&uncompacted(case, point.call), point.call)

@@ -105,6 +105,7 @@ impl EvaluationJob {
             let n_calls = session.calls.len();
             session.compactions.iter().any(|c| c.call < n_calls)
         };
+        // The other tiers ask every lane at every point.
         if tier == Tier::Probes && sessions_with.any(has_compaction) {
             lanes.extend(EvaluatedLane::recorded());
         }

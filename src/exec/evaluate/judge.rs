@@ -68,6 +68,7 @@ struct Unit<'a> {
 }
 
 /// Judges the points of a session. Points without judged actions have none in the result.
+/// The recorded run is a lane for probes only, so every lane is asked at every point.
 pub(super) fn ask(
     sender: &Sender<'_>,
     concurrency: usize,

@@ -214,8 +214,11 @@ fn point_groups(job: &EvaluationJob, case: &Case, point: &Point) -> Vec<PrefixGr
         group(point.full_tokens, sets[1]),
     ];
     for (lane, tokens) in job.lanes.iter().zip(&point.lane_tokens) {
-        let is_asked = !lane.is_recorded || point.is_recorded_compaction;
-        let n = if is_asked { job.n_samples(lane) } else { 0 };
+        let n = if point.is_asked(lane.is_recorded) {
+            job.n_samples(lane)
+        } else {
+            0
+        };
         groups.extend(std::iter::repeat_n(group(*tokens, 1), n));
     }
     groups

@@ -26,6 +26,13 @@ pub(super) struct Point {
     pub(super) is_recorded_compaction: bool,
 }
 
+impl Point {
+    /// Returns whether questions are asked with the context of the recorded run, or with that of another lane.
+    pub(super) fn is_asked(&self, of_recorded: bool) -> bool {
+        !of_recorded || self.is_recorded_compaction
+    }
+}
+
 /// The points of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SessionPoints {
@@ -59,51 +66,19 @@ impl SessionPoints {
             })
             .collect();
         let n_calls = case.session.calls.len();
-        let removals: Vec<Vec<usize>> = played
-            .iter()
-            .map(|(_, outcome)| removals(outcome))
-            .collect();
+        let removals = played.iter().map(|(_, outcome)| removals(outcome));
+        let removals: Vec<Vec<usize>> = removals.collect();
         let calls: BTreeSet<usize> = removals.iter().flatten().copied().collect();
         let calls: Vec<usize> = calls.into_iter().filter(|call| *call < n_calls).collect();
         let unedited = case.with_manual_edits(ManualEdits::default());
-        let full = recorded(&unedited, Tokens::ZERO, None);
+        let runs = SessionRuns {
+            played,
+            removals,
+            full_run: recorded(&unedited, Tokens::ZERO, None),
+        };
         let points: Vec<(Point, Written)> = evenly(&calls, job.max_points)
             .into_par_iter()
-            .map(|call| {
-                let kept = job.lanes.iter().zip(&played).map(|(lane, (case, _))| {
-                    if lane.is_recorded {
-                        return real_context(&case.session, call);
-                    }
-                    kept(&simulate(case, &lane.policy, &lane.knobs, Some(call)), case)
-                });
-                let kept: Vec<HashSet<u32>> = kept.collect();
-                let is_recorded_compaction = job.lanes.iter().any(|lane| lane.is_recorded)
-                    && case.session.compactions.iter().any(|c| c.call == call);
-                let before = is_recorded_compaction.then(|| uncompacted(case, call));
-                let written = match job.tier {
-                    Tier::Probes => {
-                        let before = before.as_ref().unwrap_or(case);
-                        let full = real_context(&before.session, call);
-                        questions(session, (call, &full), &kept, job.max_probes)
-                    }
-                    _ => Written::default(),
-                };
-                let full_tokens = match &before {
-                    Some(before) => recorded(before, Tokens::ZERO, Some(call)).context.tokens(),
-                    None => tokens_at(&full, call),
-                };
-                let so_far =
-                    |removals: &Vec<usize>| removals.iter().filter(|c| **c <= call).count();
-                let point = Point {
-                    call,
-                    probes: Vec::new(),
-                    compactions: removals.iter().map(so_far).collect(),
-                    lane_tokens: played.iter().map(|(_, o)| tokens_at(o, call)).collect(),
-                    full_tokens,
-                    is_recorded_compaction,
-                };
-                (point, written)
-            })
+            .map(|call| point(job, session, &runs, call))
             .collect();
         let mut all = Self {
             n_compacted: calls.len(),
@@ -128,6 +103,61 @@ impl SessionPoints {
     pub(super) fn n_probes(&self) -> usize {
         self.points.iter().map(|point| point.probes.len()).sum()
     }
+}
+
+/// The runs of a session over all calls.
+struct SessionRuns {
+    /// By lane: the session as the lane plays it, and its run.
+    played: Vec<(Case, Outcome)>,
+    /// By lane: the calls before which it removed something.
+    removals: Vec<Vec<usize>>,
+    /// The recorded run without manual edits.
+    full_run: Outcome,
+}
+
+/// Returns the point of a call without its questions, and the questions.
+fn point(
+    job: &EvaluationJob,
+    session: &EvaluatedSession,
+    runs: &SessionRuns,
+    call: usize,
+) -> (Point, Written) {
+    let (case, played) = (&session.case, &runs.played);
+    let is_recorded_compaction = job.lanes.iter().any(|lane| lane.is_recorded)
+        && case.session.compactions.iter().any(|c| c.call == call);
+    let before = is_recorded_compaction.then(|| uncompacted(case, call));
+    let written = if job.tier == Tier::Probes {
+        let full = recorded_messages(&before.as_ref().unwrap_or(case).session, call);
+        let kept_by_lane = kept_by_lane(job, played, call);
+        questions(session, (call, &full), &kept_by_lane, job.max_probes)
+    } else {
+        Written::default()
+    };
+    let full_tokens = match &before {
+        Some(before) => recorded(before, Tokens::ZERO, Some(call)).context.tokens(),
+        None => tokens_at(&runs.full_run, call),
+    };
+    let so_far = |removals: &Vec<usize>| removals.iter().filter(|c| **c <= call).count();
+    let point = Point {
+        call,
+        probes: Vec::new(),
+        compactions: runs.removals.iter().map(so_far).collect(),
+        lane_tokens: played.iter().map(|(_, run)| tokens_at(run, call)).collect(),
+        full_tokens,
+        is_recorded_compaction,
+    };
+    (point, written)
+}
+
+/// Returns the messages that the context of each lane has unchanged at a call.
+fn kept_by_lane(job: &EvaluationJob, played: &[(Case, Outcome)], call: usize) -> Vec<HashSet<u32>> {
+    let kept = job.lanes.iter().zip(played).map(|(lane, (case, _))| {
+        if lane.is_recorded {
+            return recorded_messages(&case.session, call);
+        }
+        kept(&simulate(case, &lane.policy, &lane.knobs, Some(call)), case)
+    });
+    kept.collect()
 }
 
 /// Returns the calls before which the policy removed something.
@@ -155,7 +185,7 @@ fn kept(outcome: &Outcome, case: &Case) -> HashSet<u32> {
 }
 
 /// Returns the messages of the recorded context of a call.
-fn real_context(session: &Session, call: usize) -> HashSet<u32> {
+fn recorded_messages(session: &Session, call: usize) -> HashSet<u32> {
     let context = session.real_context(session.calls[call].context_end);
     context.into_iter().map(|message| message as u32).collect()
 }
@@ -164,13 +194,15 @@ fn real_context(session: &Session, call: usize) -> HashSet<u32> {
 fn questions(
     session: &EvaluatedSession,
     (call, full): (usize, &HashSet<u32>),
-    kept: &[HashSet<u32>],
+    kept_by_lane: &[HashSet<u32>],
     most: usize,
 ) -> Written {
     let conversation = &session.case.session;
     let known = KnownFacts::new(conversation, &session.facts, call);
     write(&known, most, |probe| {
-        let is_removed = kept.iter().any(|kept| !kept.contains(&probe.message));
+        let is_removed = kept_by_lane
+            .iter()
+            .any(|kept| !kept.contains(&probe.message));
         is_removed && full.contains(&probe.message)
     })
 }

@@ -19,7 +19,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// How to run an evaluation.
+/// The model, limits and observers of a run.
 #[derive(Clone, Copy)]
 pub struct RunOptions<'a> {
     /// The model; `None` if the log has all answers. Its `stop` cancels the run.
