@@ -18,19 +18,19 @@ pub(super) fn summary(
     history: &[ChatMessage],
     replies: &mut Replies<'_>,
 ) -> Result<Result<ChatMessage, String>, PendingRequest> {
-    let mut asked = history.to_vec();
+    let mut requested = history.to_vec();
     loop {
         let prompt = ChatMessage::new("user", PROMPT);
         let request = SummaryRequest {
-            messages: [system, &asked, &[prompt]].concat(),
+            messages: [system, &requested, &[prompt]].concat(),
             with_tools: false,
             max_tokens: None,
         };
         let text = match replies.reply_to(request)? {
             SummaryReply::Text(text) if !text.is_empty() => text,
             SummaryReply::Text(_) | SummaryReply::ToolCall => last_answer(history),
-            SummaryReply::Failed(why) if why.contains(OVERFLOW) && !asked.is_empty() => {
-                remove_oldest(&mut asked);
+            SummaryReply::Failed(why) if why.contains(OVERFLOW) && !requested.is_empty() => {
+                remove_oldest(&mut requested);
                 continue;
             }
             SummaryReply::Failed(why) => return Ok(Err(why)),

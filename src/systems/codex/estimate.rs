@@ -20,30 +20,31 @@ pub(super) fn tokens(text: &str) -> usize {
     text.len().div_ceil(BYTES_PER_TOKEN)
 }
 
-/// `estimated_tokens_after_last_model_generated_item`: the estimated tokens of the messages behind the newest answer.
+/// `estimated_tokens_after_last_model_generated_item`: the estimated tokens of the messages after the newest
+/// answer. Returns 0 without an answer, as Codex does.
 pub(super) fn since_answer(history: &[ChatMessage]) -> u64 {
     let answer = history.iter().rposition(|m| m.is("assistant"));
     let new = answer.map_or(&[][..], |at| &history[at + 1..]);
-    let weigh = |m: &ChatMessage| bytes(m).div_ceil(BYTES_PER_TOKEN) as u64;
-    new.iter().map(|m| m.weigh(RULE, weigh)).sum()
+    let tokens_of = |m: &ChatMessage| bytes(m).div_ceil(BYTES_PER_TOKEN) as u64;
+    new.iter().map(|m| m.weigh(RULE, tokens_of)).sum()
 }
 
 fn bytes(message: &ChatMessage) -> usize {
     if message.is("tool") {
         let id = message.call_id.as_ref().map_or(0, |id| id.len());
-        return OUTPUT.len() + id + json(&message.joined_text("\n"));
+        return OUTPUT.len() + id + json_len(&message.joined_text("\n"));
     }
     let blocks = message.blocks().iter().map(|block| match &block.body {
-        BlockBody::Text(text) => TEXT.len() + json(text),
+        BlockBody::Text(text) => TEXT.len() + json_len(text),
         BlockBody::Image(_) => IMAGE,
         _ => 0,
     });
-    let text = message.text().map_or(0, |text| TEXT.len() + json(text));
+    let text = message.text().map_or(0, |text| TEXT.len() + json_len(text));
     MESSAGE.len() + text + blocks.sum::<usize>()
 }
 
 /// Returns the length of a text as JSON.
-fn json(text: &str) -> usize {
+fn json_len(text: &str) -> usize {
     serde_json::Value::from(text).to_string().len()
 }
 
