@@ -104,7 +104,7 @@ pub struct Sessions {
     pub rows: Vec<Listed>,
     /// Indices of the rows to show, in order.
     pub order: Vec<u32>,
-    /// Files that hold no session that can be opened.
+    /// Files that cannot be opened as a session.
     pub unread: Vec<Unread>,
     /// Filter text.
     pub filter: String,

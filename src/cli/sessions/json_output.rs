@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub(in crate::cli) struct SessionList<'a> {
     /// Sessions that can be opened.
     sessions: Vec<SessionEntry<'a>>,
-    /// Files that are no session that can be opened.
+    /// Files that cannot be opened as a session.
     unreadable: Vec<UnreadableEntry<'a>>,
     /// Folders that were searched.
     searched: Vec<FolderEntry>,
@@ -75,7 +75,7 @@ struct ParentEntry<'a> {
     title: Option<&'a str>,
 }
 
-/// A file that is no session that can be opened.
+/// A file that cannot be opened as a session.
 #[derive(Serialize, JsonSchema)]
 struct UnreadableEntry<'a> {
     /// Path of the file.

@@ -32,7 +32,7 @@ pub(in crate::cli) struct SessionSearch<'a> {
     matches: usize,
     /// Sessions with a match.
     sessions: Vec<FoundSessionEntry<'a>>,
-    /// Files that are no session that can be opened.
+    /// Files that cannot be opened as a session.
     unreadable: Vec<UnsearchedEntry<'a>>,
     /// Number of older sessions with a match that `--limit` excluded.
     not_listed: usize,
@@ -63,7 +63,7 @@ struct FoundSessionEntry<'a> {
     found: Vec<FoundEntry<'a>>,
 }
 
-/// A file that is no session that can be opened.
+/// A file that cannot be opened as a session.
 #[derive(Serialize, JsonSchema)]
 struct UnsearchedEntry<'a> {
     /// Path of the file.
