@@ -202,10 +202,6 @@ fn options_of_a_model_need_a_tier_and_a_tier_needs_a_model() {
         &["--tier", "1", "--samples", "0"],
         "whole number from 1 to 100",
     );
-    refused(
-        &["--score", "short.json"],
-        "plimsoll evaluate --score short.json --source talk.json",
-    );
     refused(&["--source", "talk.json"], "--source requires --score");
     refused(
         &["--tier", "1", "--resume", "talk.json"],
@@ -224,16 +220,20 @@ fn options_of_a_model_need_a_tier_and_a_tier_needs_a_model() {
         "leave out --policy",
     );
     refused(&["--validity", "v.md"], "leave out --policy");
-    let validity = |more: &[&str], why: &str| {
+    let refused_alone = |more: &[&str], why: &str| {
         let error = rejected(here.path(), &[&["evaluate", "talk.json"], more].concat());
         assert!(error.contains(why), "{more:?}: {error}");
     };
-    validity(
+    refused_alone(
+        &["--score", "short.json"],
+        "plimsoll evaluate --score short.json --source talk.json",
+    );
+    refused_alone(
         &["--validity", "v.md", "--tier", "1"],
         "--validity reads recorded compactions: leave out --tier",
     );
-    validity(&["--validity", "v.html"], "must end in .md");
-    validity(&["--validity", "v.md", "--score", "a"], "leave out --score");
+    refused_alone(&["--validity", "v.html"], "must end in .md");
+    refused_alone(&["--validity", "v.md", "--score", "a"], "leave out --score");
     let entries = std::fs::read_dir(here.path()).expect("a folder");
     assert_eq!(entries.count(), 1, "nothing is written");
 }
