@@ -1,5 +1,6 @@
 //! Searches the messages of many sessions, in their files or in the index.
 
+use super::database::is_database;
 use super::files::LoadError;
 use super::index::{Candidates, Index, IndexError, IndexFolder, IndexedFile, StoredSession};
 use super::load::{FileSessions, LoadOptions};
@@ -18,7 +19,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// Files that are searched at once.
 const BATCH: usize = 16;
 
-/// What to search for, and how much of it to return.
+/// The query of a search and the limits of its result.
 #[derive(Clone, Debug)]
 pub struct SearchOptions {
     /// The query.
@@ -57,9 +58,9 @@ pub struct FoundSession {
 pub struct SearchResult {
     /// Sessions with matches, newest first.
     pub sessions: Vec<FoundSession>,
-    /// Number of sessions that were searched.
+    /// Number of sessions that were searched. A session that its program migrated from a file to a database counts once.
     pub n_searched: usize,
-    /// Files without a session that can be opened, and why.
+    /// Files that cannot be opened as a session, and why.
     pub unread: Vec<(PathBuf, String)>,
     /// Whether the index was used.
     pub uses_index: bool,
@@ -108,8 +109,8 @@ struct SearchedSession {
 }
 
 /// Searches the sessions in these files. An index that is switched on is brought up to date first; `progress` counts the
-/// files to read, then the files to search. Reports sessions to `on_found` as they are found; the result has them in order.
-/// Blocks.
+/// files to read, then the files to search. Reports each session to `on_found` once, as it is found; the result has them in
+/// order. Blocks.
 ///
 /// # Errors
 /// Returns [`Cancelled`] if `progress` is cancelled.
@@ -120,12 +121,21 @@ pub fn search(
     progress: &Progress,
     mut on_found: impl FnMut(&FoundSession),
 ) -> Result<SearchResult, Cancelled> {
+    let mut reported = HashSet::new();
+    // A search that starts again finds the same sessions.
+    let mut on_found = |session: &FoundSession| {
+        if reported.insert((session.found.path.clone(), session.conversation)) {
+            on_found(session);
+        }
+    };
     let is_usable = options.counter.name == tokens::default_counter().name;
     let mut index_problem = None;
     if is_usable && index.is_on() {
         match search_indexed(files, options, index, progress, &mut on_found) {
             Ok(result) => return Ok(result),
             Err(IndexError::Cancelled) => return Err(Cancelled),
+            // The user removed it meanwhile.
+            Err(IndexError::Off) => {}
             Err(error) => index_problem = Some(error.to_string()),
         }
     }
@@ -136,6 +146,7 @@ pub fn search(
             index_problem,
             ..result.into_result()
         })
+        // Without an index, only cancellation fails.
         .map_err(|_error| Cancelled)
 }
 
@@ -172,7 +183,7 @@ fn search_indexed(
     })
 }
 
-/// Results of files, in their order.
+/// Results of files, in the order of the search.
 #[derive(Default)]
 struct SearchedFiles {
     sessions: Vec<FoundSession>,
@@ -182,6 +193,7 @@ struct SearchedFiles {
     ids: HashSet<String>,
 }
 
+/// Searches databases, then the files whose sessions are not in one of them.
 fn search_files(
     files: &[FoundFile],
     options: &SearchOptions,
@@ -192,6 +204,24 @@ fn search_files(
     progress.total.store(files.len() as u64, Ordering::Relaxed);
     progress.done.store(0, Ordering::Relaxed);
     let mut all = SearchedFiles::default();
+    let (databases, mut others): (Vec<&FoundFile>, Vec<_>) =
+        files.iter().partition(|file| is_database(&file.path));
+    search_in_batches(&mut all, &databases, options, index, progress, on_found)?;
+    let n_before = others.len();
+    others.retain(|file| !file.is_migrated(&all.ids));
+    progress.advance((n_before - others.len()) as u64);
+    search_in_batches(&mut all, &others, options, index, progress, on_found)?;
+    Ok(all)
+}
+
+fn search_in_batches(
+    all: &mut SearchedFiles,
+    files: &[&FoundFile],
+    options: &SearchOptions,
+    index: Option<(&Index, &Candidates)>,
+    progress: &Progress,
+    on_found: &mut dyn FnMut(&FoundSession),
+) -> Result<(), IndexError> {
     for batch in files.chunks(BATCH) {
         let mut searched: Vec<Option<SearchedFile>> = Vec::with_capacity(batch.len());
         for file in batch {
@@ -213,7 +243,7 @@ fn search_files(
         }
         progress.advance(batch.len() as u64);
     }
-    Ok(all)
+    Ok(())
 }
 
 /// Searches a file in the index; `None` if it is not there.
@@ -356,24 +386,14 @@ impl SearchedFiles {
         }
     }
 
-    /// Returns the result without sessions that their program migrated from files to a database.
+    /// Returns the result, newest first.
     fn into_result(self) -> SearchResult {
         let Self {
             mut sessions,
             n_searched,
             unread,
-            ids,
+            ids: _,
         } = self;
-        let is_migrated = |session: &FoundSession| {
-            let stem = session
-                .found
-                .path
-                .file_stem()
-                .and_then(|stem| stem.to_str());
-            let is_stored = session.found.agent.is_some() && session.conversation.is_none();
-            is_stored && stem.is_some_and(|stem| ids.contains(stem))
-        };
-        sessions.retain(|session| !is_migrated(session));
         sessions.sort_by_key(|session| Reverse(session.found.modified));
         SearchResult {
             sessions,

@@ -7,6 +7,7 @@ use crate::exec::stores::{FoundFile, find_in};
 use crate::tokens::default_counter;
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 use rusqlite::Connection;
+use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 use tempfile::TempDir;
 
@@ -218,6 +219,33 @@ fn a_damaged_index_and_one_of_another_version_are_built_anew() {
 }
 
 #[test]
+fn sessions_are_reported_once_if_a_search_starts_again() {
+    let place = Place::new();
+    for n in 10..50 {
+        place.write(&format!("{n}.json"), "word");
+    }
+    place.update();
+    let connection = Connection::open(place.database()).unwrap();
+    // The last file is found damaged after others were reported.
+    let sql = "UPDATE message SET data = x'00' WHERE id > (SELECT max(id) - 2 FROM message)";
+    connection.execute_batch(sql).unwrap();
+    drop(connection);
+    let (files, mut reported) = (place.files(), Vec::new());
+    let progress = Progress::default();
+    let result = search(
+        &files,
+        &options("word"),
+        &place.index,
+        &progress,
+        |session| {
+            reported.push(session.found.path.clone());
+        },
+    );
+    assert_eq!(result.unwrap().sessions.len(), 40);
+    let distinct: HashSet<&PathBuf> = reported.iter().collect();
+    assert_eq!((reported.len(), distinct.len()), (40, 40));
+}
+
 fn an_interrupted_update_keeps_whole_files_and_goes_on() {
     let place = Place::new();
     for n in 0..40 {

@@ -168,12 +168,7 @@ fn items(files: &[FoundFile], progress: &Progress) -> Result<Vec<Item>, Cancelle
             }
         }
     }
-    let is_migrated = |item: &Item| {
-        let stem = item.found.path.file_stem().and_then(|stem| stem.to_str());
-        let is_stored = item.found.agent.is_some() && matches!(item.content, Content::File);
-        is_stored && stem.is_some_and(|stem| ids.contains(stem))
-    };
-    items.retain(|item| !is_migrated(item));
+    items.retain(|item| !matches!(item.content, Content::File) || !item.found.is_migrated(&ids));
     items.sort_by_key(|item| Reverse(item.found.modified));
     Ok(items)
 }

@@ -52,6 +52,13 @@ fn lists_every_session_of_a_database_once_with_its_number() {
         ]
     );
     assert_eq!(sessions[0]["agent"], "OpenCode");
+
+    let search = ["sessions", "--search", "a", "--json"];
+    let found: Value = serde_json::from_slice(&plimsoll(home.path(), &search).stdout).unwrap();
+    assert_eq!(
+        (&found["searched"], &found["sessions_with_matches"]),
+        (&2.into(), &2.into())
+    );
     assert_eq!(sessions[0]["modified"], "2033-05-18T03:33:20Z");
     assert_eq!(sessions[0]["conversations"], 1);
 
