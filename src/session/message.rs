@@ -21,6 +21,9 @@ pub enum Role {
 }
 
 impl Role {
+    /// All roles.
+    pub const ALL: [Self; 4] = [Self::System, Self::User, Self::Assistant, Self::Tool];
+
     /// Returns the name used in the window, in JSON and on the command line.
     pub fn name(self) -> &'static str {
         match self {

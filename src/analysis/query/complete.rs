@@ -1,7 +1,8 @@
 //! Completes the word before the cursor.
 
 use super::parse::{RawTerm, keys, raw_terms};
-use super::{Flag, Kind, NumberKey, ROLES, kind_name};
+use super::{Flag, Kind, NumberKey, kind_name};
+use crate::session::Role;
 
 /// Minimum number of letters before keys are suggested: most words are texts.
 const MIN_LETTERS: usize = 2;
@@ -46,7 +47,7 @@ fn opened(key: &str) -> String {
 fn values(key: &str, term: &RawTerm<'_>, tools: &[&str]) -> Vec<String> {
     let all: Vec<&str> = match key {
         "kind" => Kind::ALL.into_iter().map(kind_name).collect(),
-        "role" => ROLES.into_iter().map(crate::session::Role::name).collect(),
+        "role" => Role::ALL.into_iter().map(Role::name).collect(),
         "is" => Flag::ALL.into_iter().map(Flag::name).collect(),
         "tool" => tools.to_vec(),
         _ => Vec::new(),

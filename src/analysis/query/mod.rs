@@ -163,8 +163,6 @@ impl Flag {
     }
 }
 
-const ROLES: [Role; 4] = [Role::System, Role::User, Role::Assistant, Role::Tool];
-
 /// Returns the name of a kind in queries, as the window shows it.
 fn kind_name(kind: Kind) -> &'static str {
     match kind {

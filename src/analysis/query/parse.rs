@@ -1,7 +1,8 @@
 //! Parses a query, and reports errors with their position.
 
-use super::{Flag, Kind, Needle, NumberKey, Query, ROLES, Term, Test, ToolPattern, kind_name};
+use super::{Flag, Kind, Needle, NumberKey, Query, Term, Test, ToolPattern, kind_name};
 use crate::analysis::nearest;
+use crate::session::Role;
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
 
@@ -217,8 +218,8 @@ fn condition(raw: &RawTerm<'_>) -> Result<Test, Fault> {
             kind.ok_or_else(|| one_of(Kind::ALL.into_iter().map(kind_name).collect()))
         }
         "role" => {
-            let role = ROLES.into_iter().find(|role| role.name() == value);
-            let names = || one_of(ROLES.into_iter().map(crate::session::Role::name).collect());
+            let role = Role::ALL.into_iter().find(|role| role.name() == value);
+            let names = || one_of(Role::ALL.into_iter().map(Role::name).collect());
             role.map(Test::Role).ok_or_else(names)
         }
         "is" => {

@@ -48,6 +48,7 @@ impl StoredSession {
 #[derive(Serialize, Deserialize)]
 struct StoredMessage<T> {
     index: usize,
+    /// Index in [`Role::ALL`].
     role: u8,
     turn: u32,
     call: Option<usize>,
@@ -77,11 +78,11 @@ enum PartKind {
     Opaque,
 }
 
-const ROLES: [Role; 4] = [Role::System, Role::User, Role::Assistant, Role::Tool];
-
 /// Returns a message as bytes.
 pub(super) fn encode(subject: &Subject<'_>) -> Vec<u8> {
-    let role = ROLES.iter().position(|role| *role == subject.message.role);
+    let role = Role::ALL
+        .iter()
+        .position(|role| *role == subject.message.role);
     let stored = StoredMessage {
         index: subject.index,
         role: role.unwrap_or_default() as u8,
@@ -149,7 +150,7 @@ impl RestoredMessage {
             tokens: stored.tokens.map(Tokens),
             message: Message {
                 id: None,
-                role: *ROLES.get(usize::from(stored.role))?,
+                role: *Role::ALL.get(usize::from(stored.role))?,
                 turn: stored.turn,
                 time: None,
                 is_injected: stored.is_injected,
