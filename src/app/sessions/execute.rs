@@ -97,6 +97,10 @@ impl App {
 
     /// Switches the index on and adds the listed sessions, or removes it.
     fn switch_index(&mut self, ctx: &egui::Context, is_on: bool) {
+        // Windows cannot remove an open file.
+        if let Some(sessions) = self.sessions.as_mut().filter(|_| !is_on) {
+            sessions.search.cancel();
+        }
         let switched = if is_on {
             self.index.switch_on()
         } else {
@@ -107,9 +111,6 @@ impl App {
         }
         if let Some(sessions) = &mut self.sessions {
             let (folder, search) = (sessions.folder.clone(), &mut sessions.search);
-            if !is_on {
-                search.cancel();
-            }
             search.measure_index();
             if search.is_active() {
                 search.start(ctx, self.work, folder);

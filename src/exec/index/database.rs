@@ -114,6 +114,12 @@ impl IndexDatabase {
         Ok(database)
     }
 
+    /// Closes the file. The database is then empty and in memory.
+    pub(super) fn close(&mut self) -> Result<(), IndexError> {
+        self.connection = Connection::open_in_memory()?;
+        Ok(())
+    }
+
     /// Creates the tables of an empty file. Another version is an error, as is a damaged file.
     fn create_tables(&mut self) -> Result<(), IndexError> {
         let transaction = self.connection.transaction()?;

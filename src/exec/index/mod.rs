@@ -163,7 +163,7 @@ impl IndexFolder {
         make_private(&path)?;
         let database = match IndexDatabase::open(&path) {
             Err(error) if error.is_repairable() => {
-                self.empty()?;
+                self.replace_with_empty()?;
                 IndexDatabase::open(&path)?
             }
             opened => opened?,
@@ -175,9 +175,11 @@ impl IndexFolder {
         })
     }
 
-    /// Replaces the database by an empty one.
-    fn empty(&self) -> Result<(), IndexError> {
-        self.clear()?;
+    /// Replaces the database by an empty one, unless the user removed it.
+    fn replace_with_empty(&self) -> Result<(), IndexError> {
+        if !self.clear()? {
+            return Err(IndexError::Off);
+        }
         Ok(self.switch_on()?)
     }
 

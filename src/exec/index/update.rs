@@ -96,9 +96,14 @@ impl Index {
         }
     }
 
-    /// Starts anew with an empty database.
+    /// Replaces the database by an empty one.
+    ///
+    /// # Errors
+    /// Returns [`IndexError::Off`] if the user removed the index meanwhile.
     pub(in crate::exec) fn rebuild(&mut self) -> Result<(), IndexError> {
-        self.folder.empty()?;
+        // Windows cannot remove an open file.
+        self.database.close()?;
+        self.folder.replace_with_empty()?;
         *self = self.folder.open()?;
         Ok(())
     }
