@@ -11,7 +11,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 pub struct MessageMatches {
     /// Messages with the same content, in the order of A.
     pub same: Vec<[u32; 2]>,
-    /// Messages that have other content but belong to the same tool call or have the same id, in the order of A.
+    /// Messages that have other content but belong to the same tool call, in the order of A.
     pub changed: Vec<[u32; 2]>,
     /// Messages that only A and only B contain, in their order.
     pub only: [Vec<u32>; 2],

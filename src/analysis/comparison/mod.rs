@@ -1,4 +1,4 @@
-//! Compares two sessions: their figures, and the messages, tools and facts that only one contains.
+//! Compares two sessions: their figures, messages, tools and facts.
 //!
 //! Used for a session before and after a change of its prompt, for two agents with the same task, and for a session and
 //! its managed conversation.
@@ -6,14 +6,14 @@
 mod figures;
 mod messages;
 mod notes;
-mod only_in_one;
+mod tools_and_facts;
 
 pub use figures::{
     Figure, Quantity, SessionFigures, charges, composition, figures, has_different_sources,
 };
 pub use messages::MessageMatches;
 pub use notes::notes;
-pub use only_in_one::{FactDifference, OnlyFact, ToolMix, tool_mix};
+pub use tools_and_facts::{FactDifference, OnlyFact, ToolMix, tool_mix};
 
 use crate::analysis::cost::Billing;
 use crate::engine::Case;

@@ -1,4 +1,4 @@
-//! Tools and facts that only one of two sessions contains.
+//! The tools of two sessions, and the facts that only one of them contains.
 
 use crate::analysis::facts::{Fact, FactKind, at_end};
 use crate::analysis::{ToolUse, tool_uses};
