@@ -246,6 +246,21 @@ fn sessions_are_reported_once_if_a_search_starts_again() {
     assert_eq!((reported.len(), distinct.len()), (40, 40));
 }
 
+#[test]
+fn a_damaged_index_that_was_removed_is_not_created_again() {
+    let place = Place::new();
+    place.write("a.json", "word");
+    let mut index = place.index.open().unwrap();
+    let connection = Connection::open(place.database()).unwrap();
+    connection.execute_batch("DROP TABLE file").unwrap();
+    drop(connection);
+    assert!(place.index.clear().unwrap());
+    let update = index.update(&place.files(), &Progress::default());
+    assert!(matches!(update, Err(IndexError::Off)), "{update:?}");
+    assert!(!place.index.is_on());
+}
+
+#[test]
 fn an_interrupted_update_keeps_whole_files_and_goes_on() {
     let place = Place::new();
     for n in 0..40 {
