@@ -42,7 +42,7 @@ fn blocks(content: Content) -> Vec<Block> {
         }],
         Content::Other(value) => vec![Block {
             part: None,
-            body: BlockBody::Other(value),
+            body: BlockBody::Other(*value),
         }],
         Content::Missing | Content::Null => Vec::new(),
     }

@@ -25,7 +25,7 @@ pub fn message_from_json(value: &Value) -> ChatMessage {
         Some(Value::Array(calls)) if calls.iter().all(Value::is_object) => {
             Calls::List(calls.iter().map(call_from_json).collect())
         }
-        Some(other) => Calls::Other(other),
+        Some(other) => Calls::Other(Box::new(other)),
     };
     ChatMessage::from(Fields {
         role,
@@ -34,7 +34,7 @@ pub fn message_from_json(value: &Value) -> ChatMessage {
         call_id,
         name,
         reasoning,
-        rest,
+        rest: rest.into(),
         written: None,
     })
 }
@@ -44,7 +44,7 @@ fn content_from_json(value: Value) -> Content {
         Value::Null => Content::Null,
         Value::String(text) => Content::text(text),
         Value::Array(blocks) => Content::Blocks(blocks.into_iter().map(block_from_json).collect()),
-        other => Content::Other(other),
+        other => Content::Other(Box::new(other)),
     }
 }
 
@@ -97,7 +97,7 @@ pub fn call_from_json(value: &Value) -> Call {
         let arguments = match function.get("arguments") {
             None => Arguments::Missing,
             Some(Value::String(text)) => Arguments::Text(text.as_str().into()),
-            Some(other) => Arguments::Json(other.clone()),
+            Some(other) => Arguments::Json(Box::new(other.clone())),
         };
         Some(Function { name, arguments })
     });
@@ -108,7 +108,7 @@ pub fn call_from_json(value: &Value) -> Call {
         part: None,
         id,
         function,
-        rest,
+        rest: rest.into(),
     }
 }
 
@@ -124,7 +124,7 @@ pub fn message_to_json(message: &ChatMessage) -> Value {
         Calls::Missing => {}
         Calls::Null => _ = put("tool_calls", Value::Null),
         Calls::List(calls) => _ = put("tool_calls", calls.iter().map(call_to_json).collect()),
-        Calls::Other(other) => _ = put("tool_calls", other.clone()),
+        Calls::Other(other) => _ = put("tool_calls", (**other).clone()),
     }
     if let Some(id) = &message.call_id {
         put("tool_call_id", json!(&**id));
@@ -135,7 +135,7 @@ pub fn message_to_json(message: &ChatMessage) -> Value {
     if let Some(reasoning) = &message.reasoning {
         put("reasoning_content", json!(&*reasoning.text));
     }
-    object.extend(message.rest.clone());
+    object.extend((*message.rest).clone());
     Value::Object(object)
 }
 
@@ -145,7 +145,7 @@ fn content_to_json(content: &Content) -> Option<Value> {
         Content::Null => Some(Value::Null),
         Content::Text(text) => Some(json!(&*text.text)),
         Content::Blocks(blocks) => Some(blocks.iter().map(block_to_json).collect()),
-        Content::Other(other) => Some(other.clone()),
+        Content::Other(other) => Some((**other).clone()),
     }
 }
 
@@ -179,13 +179,13 @@ fn call_to_json(call: &Call) -> Value {
     if let Some(id) = &call.id {
         object.insert("id".to_owned(), json!(&**id));
     }
-    object.extend(call.rest.clone());
+    object.extend((*call.rest).clone());
     if let Some(Function { name, arguments }) = &call.function {
         let mut function = json!({"name": &**name});
         match arguments {
             Arguments::Missing => {}
             Arguments::Text(text) => function["arguments"] = json!(&**text),
-            Arguments::Json(value) => function["arguments"] = value.clone(),
+            Arguments::Json(value) => function["arguments"] = (**value).clone(),
         }
         object.insert("function".to_owned(), function);
     }

@@ -13,6 +13,7 @@ mod message;
 mod messages;
 mod python;
 mod replies;
+mod rest;
 mod view;
 
 pub use answer::join_answer;
@@ -24,10 +25,11 @@ pub use python::{Layout, python_dumps, python_number, python_str};
 pub use replies::{
     Checkpoint, PendingRequest, Replies, SummaryReply, SummaryRequest, run_with_replies,
 };
+pub use rest::Rest;
 pub use view::{Replaced, Shape, messages_of, push_grouped};
 
 use crate::session::WrittenKind;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// Fields of a message.
@@ -46,7 +48,7 @@ pub struct Fields {
     /// `reasoning_content`.
     pub reasoning: Option<Text>,
     /// All other fields, verbatim.
-    pub rest: Map<String, Value>,
+    pub rest: Rest,
     /// Kind of a message that a policy added.
     pub written: Option<WrittenKind>,
 }
@@ -63,7 +65,7 @@ pub enum Content {
     /// A list of blocks.
     Blocks(Vec<Block>),
     /// Any other value, verbatim.
-    Other(Value),
+    Other(Box<Value>),
 }
 
 /// A text and its origin.
@@ -134,7 +136,7 @@ pub enum Calls {
     /// A list of calls.
     List(Vec<Call>),
     /// Any other value, verbatim: not a list, or a list with items other than objects.
-    Other(Value),
+    Other(Box<Value>),
 }
 
 /// One tool call.
@@ -147,7 +149,7 @@ pub struct Call {
     /// Tool and arguments.
     pub function: Option<Function>,
     /// All other fields (`type`), verbatim.
-    pub rest: Map<String, Value>,
+    pub rest: Rest,
 }
 
 /// Tool and arguments of a call.
@@ -165,7 +167,7 @@ pub enum Arguments {
     /// Text, which is JSON unless the model made a mistake.
     Text(Arc<str>),
     /// A JSON value.
-    Json(Value),
+    Json(Box<Value>),
     /// No arguments.
     Missing,
 }
@@ -180,7 +182,7 @@ impl ChatMessage {
             call_id: None,
             name: None,
             reasoning: None,
-            rest: Map::new(),
+            rest: Rest::default(),
             written: None,
         })
     }
@@ -292,7 +294,7 @@ impl Call {
             Some(Arguments::Text(text)) => {
                 serde_json::from_str(text).unwrap_or_else(|_| Value::from(&**text))
             }
-            Some(Arguments::Json(value)) => value.clone(),
+            Some(Arguments::Json(value)) => (**value).clone(),
             Some(Arguments::Missing) | None => Value::Null,
         }
     }

@@ -4,10 +4,11 @@
 //! blocks of one user message.
 
 use super::{
-    Arguments, Block, BlockBody, Call, Calls, ChatMessage, Content, Fields, Function, Image, Text,
+    Arguments, Block, BlockBody, Call, Calls, ChatMessage, Content, Fields, Function, Image, Rest,
+    Text,
 };
 use crate::session::{Body, MediaKind, Message, Part, Role, Session};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Layout of an agent's own messages.
@@ -137,7 +138,8 @@ fn message_of(role: Role, content: Content) -> ChatMessage {
 fn assistant(parts: &[Piece<'_>]) -> ChatMessage {
     let mut message = message_of(Role::Assistant, Content::Missing);
     let mut others = Vec::new();
-    let mut calls = Vec::new();
+    let is_call = |piece: &&Piece<'_>| matches!(piece.body, Body::ToolCall { .. });
+    let mut calls = Vec::with_capacity(parts.iter().filter(is_call).count());
     for piece in parts {
         match piece.body {
             Body::ToolCall { call, tool, .. } => calls.push(Call {
@@ -147,7 +149,7 @@ fn assistant(parts: &[Piece<'_>]) -> ChatMessage {
                     name: (&**tool).into(),
                     arguments: Arguments::Text(Arc::clone(&piece.text)),
                 }),
-                rest: Map::from_iter([("type".to_owned(), json!("function"))]),
+                rest: Rest::of_function_call(),
             }),
             Body::Thinking { .. } if message.reasoning.is_none() => {
                 message.reasoning = Some(piece.as_text());

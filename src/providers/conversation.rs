@@ -126,7 +126,7 @@ fn item_of_call(call: &Call, ids: &mut Ids) -> Option<Item> {
     let function = call.function.as_ref()?;
     let arguments = match &function.arguments {
         Arguments::Text(text) => Value::String(text.to_string()),
-        Arguments::Json(value) => value.clone(),
+        Arguments::Json(value) => (**value).clone(),
         Arguments::Missing => Value::Null,
     };
     Some(Item::Call {

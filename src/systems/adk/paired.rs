@@ -109,15 +109,14 @@ fn ids(message: &ChatMessage) -> impl Iterator<Item = &Arc<str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::{Call, Content, Fields, Text};
-    use serde_json::Map;
+    use crate::chat::{Call, Content, Fields, Rest, Text};
 
     fn answer(ids: &[&str]) -> ChatMessage {
         let call = |id: &&str| Call {
             part: None,
             id: Some((*id).into()),
             function: None,
-            rest: Map::new(),
+            rest: Rest::default(),
         };
         ChatMessage::new("assistant", "").with_calls(ids.iter().map(call).collect())
     }

@@ -120,8 +120,7 @@ impl DerefMut for History {
 mod tests {
     use super::super::group::annotate;
     use super::*;
-    use crate::chat::Call;
-    use serde_json::Map;
+    use crate::chat::{Call, Rest};
 
     /// Returns 100 calls with their results, of which the first 75 are excluded.
     fn history() -> History {
@@ -131,7 +130,7 @@ mod tests {
                 part: None,
                 id: Some(format!("call_{n}").into()),
                 function: None,
-                rest: Map::new(),
+                rest: Rest::default(),
             };
             let result = ChatMessage::notice_result(&call, "done");
             let answer = ChatMessage::new("assistant", "").with_calls(vec![call]);

@@ -86,13 +86,15 @@ fn calls_tokens(calls: &Calls) -> Result<Tokens, PythonError> {
         Calls::Null => Err(PythonError::not_iterable(&Value::Null)),
         Calls::List(calls) => calls.iter().map(call_tokens).sum(),
         // Iterating over a text gives texts, over a dict its keys: none of them is a call.
-        Calls::Other(Value::String(text)) if text.is_empty() => Ok(Tokens::ZERO),
-        Calls::Other(Value::Object(fields)) if fields.is_empty() => Ok(Tokens::ZERO),
-        Calls::Other(Value::String(_) | Value::Object(_)) => {
-            Err(PythonError::no_get(&Value::String(String::new())))
-        }
-        Calls::Other(Value::Array(items)) => items.iter().map(item_tokens).sum(),
-        Calls::Other(other) => Err(PythonError::not_iterable(other)),
+        Calls::Other(other) => match &**other {
+            Value::String(text) if text.is_empty() => Ok(Tokens::ZERO),
+            Value::Object(fields) if fields.is_empty() => Ok(Tokens::ZERO),
+            Value::String(_) | Value::Object(_) => {
+                Err(PythonError::no_get(&Value::String(String::new())))
+            }
+            Value::Array(items) => items.iter().map(item_tokens).sum(),
+            other => Err(PythonError::not_iterable(other)),
+        },
     }
 }
 
@@ -171,7 +173,7 @@ pub(super) fn whole_content_tokens(message: &ChatMessage) -> Result<Tokens, Pyth
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::message_from_json;
+    use crate::chat::{Rest, message_from_json};
     use serde_json::json;
 
     fn tokens(message: &Value) -> Result<Tokens, PythonError> {
@@ -222,7 +224,7 @@ mod tests {
                 name: "".into(),
                 arguments: Arguments::Text(text.into()),
             }),
-            rest: Map::new(),
+            rest: Rest::default(),
         };
         // {'flag': True, 'none': None}
         assert_eq!(

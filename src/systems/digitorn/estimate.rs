@@ -164,18 +164,21 @@ pub(super) fn calls(message: &ChatMessage) -> Result<&[Call], PythonError> {
     match &message.calls {
         Calls::Null => Err(no_list(&Value::Null)),
         Calls::List(calls) => Ok(calls),
-        Calls::Other(value @ (Value::String(_) | Value::Object(_))) if is_true(value) => {
-            let why = "'str' object has no attribute 'get'";
-            Err(PythonError::new("AttributeError", why))
-        }
-        Calls::Other(Value::Array(items)) => {
-            let bare = items.iter().find(|item| !item.is_object());
-            let class = bare.map_or("dict", class_of);
-            let why = format!("'{class}' object has no attribute 'get'");
-            Err(PythonError::new("AttributeError", why))
-        }
-        Calls::Missing | Calls::Other(Value::String(_) | Value::Object(_)) => Ok(&[]),
-        Calls::Other(value) => Err(no_list(value)),
+        Calls::Missing => Ok(&[]),
+        Calls::Other(value) => match &**value {
+            Value::String(_) | Value::Object(_) if !is_true(value) => Ok(&[]),
+            Value::String(_) | Value::Object(_) => {
+                let why = "'str' object has no attribute 'get'";
+                Err(PythonError::new("AttributeError", why))
+            }
+            Value::Array(items) => {
+                let bare = items.iter().find(|item| !item.is_object());
+                let class = bare.map_or("dict", class_of);
+                let why = format!("'{class}' object has no attribute 'get'");
+                Err(PythonError::new("AttributeError", why))
+            }
+            other => Err(no_list(other)),
+        },
     }
 }
 

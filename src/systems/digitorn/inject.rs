@@ -61,7 +61,7 @@ fn insert(state: &mut TurnState, at: usize, role: &str, content: &Value) {
     let mut message = ChatMessage::notice(role, "");
     message.content = match content {
         Value::String(text) => Content::text(text.as_str()),
-        other => Content::Other(other.clone()),
+        other => Content::Other(Box::new(other.clone())),
     };
     state.messages.insert(at, message);
     state.is_changed = true;

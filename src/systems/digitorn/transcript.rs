@@ -78,7 +78,7 @@ fn content_value(content: &Content) -> Result<Value, PythonError> {
         Content::Missing => Value::String(String::new()),
         Content::Null => Value::Null,
         Content::Text(text) => Value::String((*text.text).to_owned()),
-        Content::Other(value) => value.clone(),
+        Content::Other(value) => (**value).clone(),
         Content::Blocks(blocks) => {
             let mut texts: Vec<&str> = Vec::new();
             for block in blocks {

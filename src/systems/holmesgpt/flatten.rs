@@ -6,7 +6,6 @@ use crate::chat::{
     Arguments, Block, Call, Calls, ChatMessage, Content, Fields, Text, call_from_json, python_str,
 };
 use crate::systems::python::strip_end;
-use serde_json::Value;
 
 /// Converts calls to lines of the assistant's text, and results to user messages
 /// (`_flatten_tool_messages_for_compaction`).
@@ -45,8 +44,8 @@ fn flatten(message: &ChatMessage) -> ChatMessage {
 fn call_lines(calls: &Calls) -> Option<Vec<String>> {
     match calls {
         Calls::List(calls) if !calls.is_empty() => Some(calls.iter().map(call_line).collect()),
-        Calls::Other(Value::Array(items)) => {
-            let calls = items.iter().filter(|item| item.is_object());
+        Calls::Other(other) => {
+            let calls = other.as_array()?.iter().filter(|item| item.is_object());
             Some(calls.map(|item| call_line(&call_from_json(item))).collect())
         }
         _ => None,
@@ -129,7 +128,7 @@ fn without_images(message: &ChatMessage) -> ChatMessage {
 mod tests {
     use super::*;
     use crate::chat::{message_from_json, message_to_json};
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn flat(message: &Value) -> Value {
         let messages = flatten_tool_messages(&[message_from_json(message)]);

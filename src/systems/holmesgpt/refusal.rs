@@ -48,13 +48,13 @@ fn call_refusal(message: &ChatMessage) -> Option<String> {
             "Unsupported tool call {call} must contain a function key"
         ))
     };
-    if let Calls::Other(Value::Array(items)) = &message.calls {
-        return items
-            .iter()
-            .find(|item| item.get("function").is_none())
-            .and_then(no_function);
-    }
-    if let Calls::Other(_) = message.calls {
+    if let Calls::Other(other) = &message.calls {
+        if let Value::Array(items) = &**other {
+            return items
+                .iter()
+                .find(|item| item.get("function").is_none())
+                .and_then(no_function);
+        }
         let message = python_str(&message_to_json(message));
         return Some(format!(
             "Unsupported type for key tool_calls in message {message}"
@@ -62,7 +62,7 @@ fn call_refusal(message: &ChatMessage) -> Option<String> {
     }
     let lacks = |call: &&Call| call.function.is_none() && !call.rest.contains_key("function");
     message.calls().iter().find(lacks).and_then(|call| {
-        let mut fields = call.rest.clone();
+        let mut fields = (*call.rest).clone();
         if let Some(id) = &call.id {
             fields.insert("id".to_owned(), json!(&**id));
         }

@@ -104,7 +104,7 @@ pub fn are_equivalent(a: &ChatMessage, b: &ChatMessage) -> bool {
     let arguments = |call: &Call| match call.function.as_ref().map(|f| f.arguments.clone()) {
         None | Some(Arguments::Missing) => Value::Null,
         Some(Arguments::Text(text)) => Value::String(text.to_string()),
-        Some(Arguments::Json(value)) => value,
+        Some(Arguments::Json(value)) => *value,
     };
     let same_call = |(a, b): (&Call, &Call)| {
         id_of(a) == id_of(b)

@@ -203,7 +203,7 @@ fn tool_and_params(call: &Call) -> (Arc<str>, Value) {
     };
     let params = match &function.arguments {
         Arguments::Text(text) => serde_json::from_str(text).ok(),
-        Arguments::Json(value) => Some(value.clone()),
+        Arguments::Json(value) => Some((**value).clone()),
         Arguments::Missing => None,
     };
     let params = params.unwrap_or_else(|| Value::Object(Map::new()));

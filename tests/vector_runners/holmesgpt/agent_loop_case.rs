@@ -7,13 +7,13 @@ use super::scripted_answers::{roles, scripted_reply};
 use super::small::uncounted_json;
 use super::{llm, storage, tools};
 use plimsoll::chat::{
-    Arguments, Call, Calls, ChatMessage, Content, Fields, Function, Layout, SummaryReply,
+    Arguments, Call, Calls, ChatMessage, Content, Fields, Function, Layout, Rest, SummaryReply,
     SummaryRequest, python_dumps,
 };
 use plimsoll::systems::holmesgpt::{
     Event, Llm, RequestStats, Status, Summarizer, ToolData, ToolResult, V045_INSTRUCTION,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// Prompt and answer tokens of an answer and of a summary.
 const ANSWER: (u64, u64) = (100, 10);
@@ -98,7 +98,7 @@ fn scripted(step: &Value, idx: usize) -> ChatMessage {
             name: call[0].as_str().unwrap_or_default().into(),
             arguments: Arguments::Text(python_dumps(&call[1], Layout::ASCII).into()),
         }),
-        rest: Map::from_iter([("type".to_owned(), json!("function"))]),
+        rest: Rest::of_function_call(),
     };
     ChatMessage::from(Fields {
         content: Content::Missing,

@@ -5,11 +5,11 @@ use super::cache_marks::mark_for_cache;
 use super::verification::verification_prompt;
 use super::{Environment, Record, Reply, Request, Settings, Task, ToolCall, Usage};
 use plimsoll::chat::{
-    Arguments, Block, Call, Calls, ChatMessage, Content, Fields, Function, python_str,
+    Arguments, Block, Call, Calls, ChatMessage, Content, Fields, Function, Rest, python_str,
     run_with_replies,
 };
 use plimsoll::systems::baseagent::{Failure, middle_out};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// `run_agent_loop`.
 pub(crate) fn run_agent_loop(
@@ -230,7 +230,7 @@ fn stored_call(call: &ToolCall) -> Call {
     let arguments = match &call.arguments {
         Value::String(text) => Arguments::Text(text.as_str().into()),
         object @ Value::Object(_) => Arguments::Text(python_str(object).into()),
-        other => Arguments::Json(other.clone()),
+        other => Arguments::Json(Box::new(other.clone())),
     };
     Call {
         part: None,
@@ -239,6 +239,6 @@ fn stored_call(call: &ToolCall) -> Call {
             name: call.tool.as_str().into(),
             arguments,
         }),
-        rest: Map::from_iter([("type".to_owned(), json!("function"))]),
+        rest: Rest::of_function_call(),
     }
 }
