@@ -20,7 +20,8 @@ pub(super) fn play(case: &Case, none: Lane, lanes: Vec<Lane>) -> Vec<Played> {
     };
     let all: Vec<Lane> = std::iter::once(none).chain(lanes).collect();
     let played = all.into_par_iter().map(|lane| {
-        let outcome = simulate(case, &lane.policy, &lane.knobs, None);
+        let mut outcome = simulate(case, &lane.policy, &lane.knobs, None);
+        outcome.shrink_to_fit();
         Played {
             findings: findings(case, &lane.policy, &lane.knobs, &outcome),
             outcome,

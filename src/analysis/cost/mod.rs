@@ -30,6 +30,8 @@ pub struct Cost {
     pub source: CostSource,
     /// Costs of the billed calls, in order.
     pub calls: Vec<CallCost>,
+    /// Number of billed calls.
+    pub billed: usize,
     /// Prompt tokens read from the cache.
     pub read: Charge,
     /// Prompt tokens that joined the cache.
@@ -108,6 +110,7 @@ impl Cost {
         Self {
             source,
             calls: Vec::new(),
+            billed: 0,
             read: Charge::default(),
             written: Charge::default(),
             uncached: Charge::default(),
@@ -130,7 +133,12 @@ impl Cost {
             self.rejected,
             self.summaries,
         ];
-        let is_known = self.unpriced == 0 && !self.calls.is_empty();
+        let is_known = self.unpriced == 0 && self.billed > 0;
         is_known.then(|| all.iter().map(|charge| charge.usd).sum())
+    }
+
+    /// Drops the costs by call, which take much memory in a long session, and keeps the sums.
+    pub fn drop_calls(&mut self) {
+        (self.calls, self.additional) = (Vec::new(), Vec::new());
     }
 }

@@ -64,6 +64,7 @@ fn reported(usage: Usage, tariff: Option<&Tariff<'_>>) -> Split {
 /// Returns the cost of a run.
 pub fn price_lane(bills: &Bills<'_>, outcome: &Outcome) -> Cost {
     let mut cost = Cost::new(CostSource::Modelled);
+    cost.calls.reserve(bills.calls.len());
     for (call, sample, unchanged) in with_samples(bills, outcome) {
         charge(
             &mut cost,
@@ -87,7 +88,9 @@ fn rejected(cost: &mut Cost, bills: &Bills<'_>, outcome: &Outcome) {
             if sample.call == call.index {
                 let usd = tariff.map_or(Usd::ZERO, |tariff| tariff.price.input.of(tokens));
                 cost.rejected.add(tokens, usd);
-                cost.additional.push((call.index, usd));
+                if tokens > Tokens::ZERO {
+                    cost.additional.push((call.index, usd));
+                }
             }
         }
     }
@@ -160,6 +163,7 @@ fn charge(cost: &mut Cost, call: &BilledCall<'_>, prompt: Tokens, split: Split) 
     cost.output.add(call.output, output);
     cost.unpriced += usize::from(usd.is_none());
     cost.estimated_outputs += usize::from(call.is_output_estimated);
+    cost.billed += 1;
     cost.calls.push(CallCost {
         index: call.index,
         read: split.read,

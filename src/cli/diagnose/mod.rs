@@ -110,7 +110,8 @@ impl Args {
             )?;
             return Ok(Status::Done);
         }
-        let diagnosis = diagnose(&loaded, reserve, &played, (billing, &bills), audit.as_ref());
+        let billed = (billing, &bills, shared.json);
+        let diagnosis = diagnose(&loaded, reserve, &played, billed, audit.as_ref());
         if shared.json {
             json(&diagnosis.json_output())?;
         } else {
@@ -120,18 +121,25 @@ impl Args {
     }
 }
 
+/// Computes a diagnosis. `is_by_call` keeps the cost of each call for JSON output.
 fn diagnose<'a>(
     loaded: &'a Loaded,
     reserve: Tokens,
     played: &'a [Played],
-    (billing, bills): (Billing<'_>, &Bills<'_>),
+    (billing, bills, is_by_call): (Billing<'_>, &Bills<'_>, bool),
     audit: Option<&'a Audit>,
 ) -> Diagnosis<'a> {
     let (case, recorded) = (&loaded.case, &played[0].outcome);
     let trigger = Trigger::of_lanes(case, reserve, played.iter().filter_map(Played::lane));
     let lanes: Vec<LaneCost<'_>> = played
         .par_iter()
-        .map(|played| LaneCost::new(case, bills, played))
+        .map(|played| {
+            let mut lane = LaneCost::new(case, bills, played);
+            if !is_by_call {
+                lane.cost.drop_calls();
+            }
+            lane
+        })
         .collect();
     let of_session = || {
         let facts = Facts::new(case, recorded, (reserve, trigger), audit);

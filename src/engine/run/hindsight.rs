@@ -5,13 +5,9 @@
 use crate::engine::case::Case;
 use crate::engine::case::budget::Budget;
 use crate::engine::context::prefix::Prefix;
-use crate::engine::context::taken::widen;
 use crate::engine::context::working::{Which, Working};
-use crate::engine::outcome::event::{Cause, Did, Event};
-use crate::engine::outcome::measure::OwnMeasure;
 use crate::engine::outcome::{Outcome, Sample};
 use crate::engine::policy::meter::Meter;
-use crate::engine::policy::stages::ActionKind;
 use crate::engine::received::recorder::Recorder;
 use crate::units::Tokens;
 use std::sync::Arc;
@@ -21,13 +17,16 @@ const MARKER: &str = "[cleared]";
 
 /// Replays the session and clears each tool result right after a call. `last` holds the index of this call by part, no
 /// earlier than the first call that sees the part; `u32::MAX` for parts that stay. A result that weighs no more than its
-/// marker stays too.
+/// marker stays too. The outcome lists no events, only their number.
 pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outcome {
     let marker: Arc<str> = MARKER.into();
     let weight = case.ledger.weigh(&marker).0 as u32;
     let mut working = Working::new(case, &Meter::TRUE);
     let (mut prefix, mut recorder) = (Prefix::default(), Recorder::new(case));
-    let mut outcome = Outcome::default();
+    let mut outcome = Outcome {
+        samples: Vec::with_capacity(case.session.calls.len()),
+        ..Outcome::default()
+    };
     let by_call = by_last_call(last);
     let mut waiting = by_call.as_slice();
     for (idx, call) in case.session.calls.iter().enumerate() {
@@ -38,10 +37,8 @@ pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outco
         let due = due.iter().filter_map(|(_, part)| position(part));
         let due = Which::At(due.filter(|at| live[*at].metered > weight).collect());
         if due.len() > 0 {
-            let before = working.tokens();
-            let messages = widen(&due.messages(&working.live));
-            working.clear(&due, &marker, outcome.events.len() as u32);
-            outcome.events.push(event(idx, &working, before, messages));
+            working.clear(&due, &marker, outcome.compactions as u32);
+            outcome.compactions += 1;
         }
         working.append_history(call.context_end);
         let budget = Budget {
@@ -78,7 +75,6 @@ pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outco
         output_reserve,
     };
     outcome.stop_at(working.tokens(), budget);
-    outcome.compactions = outcome.events.len();
     outcome.received = recorder.finish();
     outcome.context = working.context;
     outcome
@@ -90,33 +86,4 @@ fn by_last_call(last: &[u32]) -> Vec<(u32, u32)> {
     let mut by_call: Vec<(u32, u32)> = by_part.map(|(last, part)| (*last, part)).collect();
     by_call.sort_unstable();
     by_call
-}
-
-fn event(
-    call: usize,
-    working: &Working<'_>,
-    before: Tokens,
-    messages: Vec<std::ops::Range<usize>>,
-) -> Event {
-    Event {
-        call,
-        stage: "hindsight".to_owned(),
-        action: ActionKind::Clear,
-        cause: Cause {
-            when: "used for the last time".to_owned(),
-            terms: Vec::new(),
-        },
-        before,
-        after: working.tokens(),
-        messages,
-        request: None,
-        did: Did::Removed,
-        measured: OwnMeasure::default(),
-        orphans: 0,
-        forgotten: 0,
-        left: working.spoken(),
-        log: Vec::new(),
-        files: Vec::new(),
-        error: None,
-    }
 }

@@ -24,7 +24,10 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
     let last = until.map_or(session.calls.len(), |call| {
         (call + 1).min(session.calls.len())
     });
-    let mut outcome = Outcome::default();
+    let mut outcome = Outcome {
+        samples: Vec::with_capacity(last),
+        ..Outcome::default()
+    };
     let mut compactions = session.compactions.iter().peekable();
     let mut working = Working::new(case, &Meter::TRUE);
     let mut prefix = Prefix::default();
