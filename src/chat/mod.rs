@@ -28,9 +28,9 @@ pub use replies::{
 pub use rest::Rest;
 pub use view::{Replaced, Shape, messages_of, push_grouped};
 
-use crate::session::WrittenKind;
+use crate::session::{Role, WrittenKind};
 use serde_json::Value;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Fields of a message.
 #[derive(Clone, Debug, PartialEq)]
@@ -172,19 +172,30 @@ pub enum Arguments {
     Missing,
 }
 
-impl ChatMessage {
-    /// Creates a message with one text that belongs to no session.
-    pub fn new(role: &str, text: impl Into<Arc<str>>) -> Self {
-        Self::from(Fields {
-            role: role.into(),
-            content: Content::text(text),
+/// Usual roles. Messages share these texts.
+static ROLES: LazyLock<[Arc<str>; 4]> = LazyLock::new(|| Role::ALL.map(|role| role.name().into()));
+
+impl Fields {
+    /// Creates the fields of a message without anything but a role and a content.
+    pub fn new(role: &str, content: Content) -> Self {
+        let usual = ROLES.iter().find(|usual| &***usual == role);
+        Self {
+            role: usual.map_or_else(|| role.into(), Arc::clone),
+            content,
             calls: Calls::Missing,
             call_id: None,
             name: None,
             reasoning: None,
             rest: Rest::default(),
             written: None,
-        })
+        }
+    }
+}
+
+impl ChatMessage {
+    /// Creates a message with one text that belongs to no session.
+    pub fn new(role: &str, text: impl Into<Arc<str>>) -> Self {
+        Self::from(Fields::new(role, Content::text(text)))
     }
 
     /// Creates a summary that a policy adds in place of messages.

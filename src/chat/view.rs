@@ -129,10 +129,7 @@ impl<'a> Piece<'a> {
 }
 
 fn message_of(role: Role, content: Content) -> ChatMessage {
-    ChatMessage::from(Fields {
-        content,
-        ..ChatMessage::new(role.name(), "").into_fields()
-    })
+    ChatMessage::from(Fields::new(role.name(), content))
 }
 
 fn assistant(parts: &[Piece<'_>]) -> ChatMessage {
@@ -188,7 +185,7 @@ fn with_results_apart(parts: &[Piece<'_>], role: Role) -> Vec<ChatMessage> {
                 messages.push(ChatMessage::from(Fields {
                     call_id: Some((&**call).into()),
                     name: (!tool.is_empty()).then(|| (&**tool).into()),
-                    ..message_of(Role::Tool, content).into_fields()
+                    ..Fields::new(Role::Tool.name(), content)
                 }));
             }
             Body::Media {

@@ -6,7 +6,7 @@ use crate::analysis::insight::{Insight, loss_insights};
 use crate::analysis::loss::{
     Distances, Loss, Names, ReuseCurves, hindsight, reuse_distances, saved,
 };
-use crate::engine::{Case, KnobRole, Outcome};
+use crate::engine::{Case, KnobRole};
 use crate::units::{Share, Tokens};
 use rayon::prelude::*;
 
@@ -53,27 +53,41 @@ pub(super) fn losses(
     reserve: Tokens,
 ) -> Losses {
     let names = Names::new(&case.session);
-    let best = hindsight(&names, case, reserve);
-    let none = lanes.get(1).map(|lane| &lane.played.outcome);
-    let share = |outcome: &Outcome| none.and_then(|none| saved(none, &best, outcome));
+    let (hindsight, shares) = compare_with_hindsight(&names, case, bills, lanes, reserve);
     let curves = reuse_distances(&names, case);
-    let of_lane = |lane: &LaneCost<'_>| LaneLoss {
+    let of_lane = |(lane, saved): (&LaneCost<'_>, Option<Share>)| LaneLoss {
         lane: lane.played.lane.clone(),
         loss: Loss::of(&names, case, &lane.played.outcome),
-        saved: share(&lane.played.outcome),
+        saved,
     };
     Losses {
-        lanes: lanes.par_iter().map(of_lane).collect(),
+        lanes: lanes.par_iter().zip(shares).map(of_lane).collect(),
         current: current(lanes, &curves),
-        hindsight: Hindsight {
-            sent: best.tokens_sent(),
-            peak: best.peak().map_or(Tokens::ZERO, |peak| peak.tokens),
-            clearings: best.compactions,
-            cost: price_lane(bills, &best),
-        },
+        hindsight,
         curves,
         names,
     }
+}
+
+/// Returns the figures of the hindsight optimum, and the tokens that each lane saved as a share of it.
+fn compare_with_hindsight(
+    names: &Names,
+    case: &Case,
+    bills: &Bills<'_>,
+    lanes: &[LaneCost<'_>],
+    reserve: Tokens,
+) -> (Hindsight, Vec<Option<Share>>) {
+    let best = hindsight(names, case, reserve);
+    let none = lanes.get(1).map(|lane| &lane.played.outcome);
+    let share = |lane: &LaneCost<'_>| saved(none?, &best, &lane.played.outcome);
+    let shares = lanes.iter().map(share).collect();
+    let hindsight = Hindsight {
+        sent: best.tokens_sent(),
+        peak: best.peak().map_or(Tokens::ZERO, |peak| peak.tokens),
+        clearings: best.compactions,
+        cost: price_lane(bills, &best),
+    };
+    (hindsight, shares)
 }
 
 /// Returns the insights about these losses.
