@@ -3,9 +3,10 @@
 //! Common lines at both ends are found first and cost nothing, so that a truncated text of any size is compared
 //! completely. Comparison of the rest is limited in lines, bytes and time.
 
+use super::edits::{edits, replaced};
 use super::long_line::{LONG, pair, without_middle};
 use crate::app::wording;
-use similar::{ChangeTag, DiffOp, TextDiff};
+use similar::DiffOp;
 use std::time::{Duration, Instant};
 
 /// Maximum number of differing lines that are compared, and their bytes.
@@ -170,11 +171,10 @@ fn bounded<'l, 't>(lines: &'l [&'t str]) -> &'l [&'t str] {
 
 /// Returns the differing runs of two line ranges.
 fn compared(old: &[&str], new: &[&str]) -> Vec<Run> {
-    let diff = TextDiff::configure().timeout(TIME).diff_slices(old, new);
     let until = Instant::now() + TIME;
     let mut runs: Vec<Run> = Vec::new();
-    for op in diff.ops() {
-        for line in changes(&diff, op, (old, new), until) {
+    for edit in edits(old, new, until) {
+        for line in changes(&edit, (old, new), until) {
             match runs.last_mut() {
                 Some(run) if run.side == line.side => run.lines.push(line),
                 _ => runs.push(Run {
@@ -188,41 +188,22 @@ fn compared(old: &[&str], new: &[&str]) -> Vec<Run> {
     runs
 }
 
-/// Returns the lines of one edit operation.
-fn changes(
-    diff: &TextDiff<'_, '_, str>,
-    op: &DiffOp,
-    (old, new): (&[&str], &[&str]),
-    until: Instant,
-) -> Vec<DiffLine> {
-    let side = |tag: ChangeTag| match tag {
-        ChangeTag::Equal => Side::Same,
-        ChangeTag::Delete => Side::Removed,
-        ChangeTag::Insert => Side::Added,
+/// Returns the lines of one edit.
+fn changes(edit: &DiffOp, (old, new): (&[&str], &[&str]), until: Instant) -> Vec<DiffLine> {
+    let (removed, added) = (&old[edit.old_range()], &new[edit.new_range()]);
+    let plain_lines = |side: Side, lines: &[&str]| -> Vec<DiffLine> {
+        lines.iter().map(|line| plain(side, line)).collect()
     };
-    let (removed, added) = (&old[op.old_range()], &new[op.new_range()]);
     let has_long = || removed.iter().chain(added).any(|line| line.len() > LONG);
-    match (op, removed, added) {
+    match (edit, removed, added) {
+        (DiffOp::Equal { .. }, ..) => plain_lines(Side::Same, removed),
         (DiffOp::Replace { .. }, [removed], [added]) if has_long() => pair(removed, added).into(),
-        (DiffOp::Replace { .. }, ..) if !has_long() => {
-            let lines = diff.iter_inline_changes_deadline(op, Some(until));
-            let pieces = |pieces: &[(bool, &str)]| {
-                pieces
-                    .iter()
-                    .map(|(is_other, text)| (*is_other, (*text).to_owned()))
-                    .collect()
-            };
+        (DiffOp::Replace { .. }, ..) if !has_long() => replaced(removed, added, until),
+        _ => {
+            let mut lines = plain_lines(Side::Removed, removed);
+            lines.extend(plain_lines(Side::Added, added));
             lines
-                .map(|line| DiffLine {
-                    side: side(line.tag()),
-                    pieces: pieces(line.values()),
-                })
-                .collect()
         }
-        _ => diff
-            .iter_changes(op)
-            .map(|line| plain(side(line.tag()), line.value()))
-            .collect(),
     }
 }
 

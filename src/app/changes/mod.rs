@@ -3,6 +3,7 @@
 pub mod compute;
 pub mod diff;
 pub(in crate::app) mod diff_rows;
+mod edits;
 mod long_line;
 mod message_status;
 pub(super) mod panel;
