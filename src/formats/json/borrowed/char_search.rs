@@ -5,21 +5,11 @@ use std::marker::PhantomData;
 
 /// Bytes per block, equal to the number of bits of a mask.
 const BLOCK: usize = 64;
-/// The lowest bit of every byte of a word.
-const LOW: u64 = u64::MAX / 0xff;
-/// The highest bit of every byte, which is unset in ASCII. It marks a byte.
-const HIGH: u64 = LOW << 7;
-/// All other bits. Adding them to a byte without the highest bit sets that bit unless the byte is zero.
-const OTHERS: u64 = !HIGH;
-const QUOTES: u64 = LOW * b'"' as u64;
-const BACKSLASHES: u64 = LOW * b'\\' as u64;
-/// Adding this to ASCII bytes sets the highest bit of all but control characters.
-const TO_BLANKS: u64 = LOW * (0x80 - b' ' as u64);
 
 /// A set of characters.
 pub(super) trait CharSet {
-    /// Finds the characters of the set in eight bytes, by the highest bit of each.
-    fn marked(word: u64) -> u64;
+    /// Returns whether the set contains a character. Without branches, so that the compiler compares many bytes at once.
+    fn contains(byte: u8) -> bool;
 }
 
 /// Quotes, backslashes and control characters, which cannot occur unescaped in a string.
@@ -27,11 +17,8 @@ pub(super) struct Special;
 
 impl CharSet for Special {
     #[inline]
-    fn marked(word: u64) -> u64 {
-        let ascii = word & OTHERS;
-        let is_other =
-            ((ascii ^ QUOTES) + OTHERS) & ((ascii ^ BACKSLASHES) + OTHERS) & (ascii + TO_BLANKS);
-        !(is_other | word) & HIGH
+    fn contains(byte: u8) -> bool {
+        byte == b'"' || byte == b'\\' || byte < b' '
     }
 }
 
@@ -40,9 +27,8 @@ pub(super) struct Backslashes;
 
 impl CharSet for Backslashes {
     #[inline]
-    fn marked(word: u64) -> u64 {
-        let is_other = ((word & OTHERS) ^ BACKSLASHES) + OTHERS;
-        !(is_other | word) & HIGH
+    fn contains(byte: u8) -> bool {
+        byte == b'\\'
     }
 }
 
@@ -103,12 +89,12 @@ impl<'a, S: CharSet> CharSearch<'a, S> {
 /// Returns a mask with one bit for each byte.
 #[inline]
 fn bits<S: CharSet>(block: &[u8; BLOCK]) -> u64 {
-    let (words, _) = block.as_chunks();
+    let found = block.map(|byte| u8::from(S::contains(byte)));
+    let (words, _) = found.as_chunks();
     let mut bits = 0;
     for (at, word) in words.iter().enumerate() {
-        let marked = S::marked(u64::from_le_bytes(*word));
-        // The highest bits of eight bytes as the bits of one byte.
-        let byte_bits = (marked >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        // The lowest bits of eight bytes as the bits of one byte.
+        let byte_bits = u64::from_le_bytes(*word).wrapping_mul(0x0102_0408_1020_4080) >> 56;
         bits |= byte_bits << (8 * at);
     }
     bits
