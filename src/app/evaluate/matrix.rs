@@ -24,7 +24,7 @@ use egui_extras::Column as Width;
 const LABEL: f32 = 112.0;
 const STATED: f32 = 46.0;
 const LANE: f32 = 122.0;
-/// Width of the number in a cell, and minimum width of a bar beside it, in points. A narrower bar is below the number.
+/// Width of the number in a cell, and minimum width of a bar next to it, in points. A narrower bar is below the number.
 const NUMBER: f32 = 76.0;
 const MIN_BAR: f32 = 16.0;
 /// Height below which the notes are hidden in favor of rows, in points.

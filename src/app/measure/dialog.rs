@@ -20,7 +20,7 @@ const WIDTH: f32 = 580.0;
 const WIDE: f32 = 760.0;
 /// Height of the title, buttons and margins, in points.
 const FRAME: f32 = 190.0;
-/// Height of the results while they arrive, in points, so that *Stop* stays in its place.
+/// Height of the results while they arrive, in points, so that *Stop* does not move.
 const ARRIVING: f32 = 420.0;
 
 /// Shows the dialog.

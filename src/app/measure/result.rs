@@ -1,4 +1,4 @@
-//! The result of a measurement: baselines, and each lane's effect retained beside its size and cost.
+//! The result of a measurement: baselines, and each lane's effect retained next to its size and cost.
 
 use super::partial::ScoredProbes;
 use super::probe_list;

@@ -32,7 +32,7 @@ const MIN_DETAIL: f32 = 220.0;
 const MIN_FILTER: f32 = 48.0;
 /// Minimum width of the tools, in points, at which the number of messages or matches is shown.
 const MIN_COUNTED: f32 = 300.0;
-/// Minimum width of the tools, in points, at which the jump field is shown beside the number of matches.
+/// Minimum width of the tools, in points, at which the jump field is shown next to the number of matches.
 const MIN_BOTH: f32 = 420.0;
 /// Minimum width of the table, in points.
 const MIN_TABLE: f32 = 400.0;

@@ -17,7 +17,7 @@ pub enum ShellCommand {
     SetTheme(egui::ThemePreference),
     /// Copy a text to the clipboard and show its description.
     Copy(&'static str, String),
-    /// Save the workspace as a portable file beside the session.
+    /// Save the workspace as a portable file next to the session.
     SaveWorkspace,
     /// Copy the command line that reproduces the numbers.
     CopyCommandLine,

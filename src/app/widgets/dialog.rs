@@ -95,7 +95,7 @@ pub(in crate::app) fn dialog_buttons(
     }
 }
 
-/// Returns how a dialog ends in this frame: by its buttons, Esc or a click beside it.
+/// Returns how a dialog ends in this frame: by its buttons, Esc or a click outside.
 pub(in crate::app) fn dialog_end(modal: &ModalResponse<Option<DialogEnd>>) -> Option<DialogEnd> {
     let is_closed = modal.should_close().then_some(DialogEnd::Cancelled);
     modal.inner.or(is_closed)

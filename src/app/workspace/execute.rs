@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub(in crate::app) struct Reopened {
     /// The document continues the content of the last visit in this run.
     pub(in crate::app) continues_visit: bool,
-    /// The kept or opened workspace, or why there is none.
+    /// The kept or opened workspace, or the reason for its absence.
     pub(in crate::app) workspace: Option<Result<Workspace, String>>,
     /// The workspace was opened as a file.
     pub(in crate::app) is_opened: bool,
@@ -51,7 +51,7 @@ impl App {
         }
     }
 
-    /// Saves the workspace as a portable file beside the session.
+    /// Saves the workspace as a portable file next to the session.
     pub(in crate::app) fn save_workspace(&mut self, ctx: &egui::Context) {
         let Some(document) = self.document.as_ref().map(Arc::clone) else {
             return;

@@ -36,7 +36,7 @@ enum Action {
     List,
     /// Switch on the search index: it stores the text of the agents' sessions in the data folder, readable by you alone
     Enable {
-        /// What to switch on
+        /// Part of the state to switch on
         #[arg(value_parser = ["index"])]
         kind: String,
     },

@@ -12,14 +12,14 @@ use std::sync::atomic::Ordering;
 use tempfile::TempDir;
 
 /// A folder with sessions and a folder for the index.
-struct Place {
+struct IndexedFolder {
     sessions: TempDir,
     state: TempDir,
     index: IndexFolder,
 }
 
-impl Place {
-    /// Returns a place whose index is on.
+impl IndexedFolder {
+    /// Returns a folder whose index is on.
     fn new() -> Self {
         let state = tempfile::tempdir().unwrap();
         let index = IndexFolder::in_folder(state.path().join("index"));
@@ -92,44 +92,44 @@ fn options(query: &str) -> SearchOptions {
 
 #[test]
 fn new_changed_renamed_and_deleted_files_are_followed() {
-    let place = Place::new();
-    place.write("a.json", "the red lighthouse");
-    place.write("b.json", "a blue harbor");
-    assert_eq!(place.update().n_read, 2);
-    assert_eq!(place.update(), IndexUpdate::default());
-    assert_eq!(place.found("lighthouse"), ["a.json"]);
-    place.write("a.json", "the green lighthouses");
-    assert_eq!(place.found("green"), ["a.json"]);
-    assert!(place.found("red").is_empty());
-    fs::rename(place.path("a.json"), place.path("c.json")).unwrap();
-    assert_eq!(place.found("green"), ["c.json"]);
-    fs::remove_file(place.path("c.json")).unwrap();
-    assert_eq!(place.update().n_removed, 1);
-    assert!(place.found("green").is_empty());
-    assert_eq!(place.found("harbor"), ["b.json"]);
+    let folder = IndexedFolder::new();
+    folder.write("a.json", "the red lighthouse");
+    folder.write("b.json", "a blue harbor");
+    assert_eq!(folder.update().n_read, 2);
+    assert_eq!(folder.update(), IndexUpdate::default());
+    assert_eq!(folder.found("lighthouse"), ["a.json"]);
+    folder.write("a.json", "the green lighthouses");
+    assert_eq!(folder.found("green"), ["a.json"]);
+    assert!(folder.found("red").is_empty());
+    fs::rename(folder.path("a.json"), folder.path("c.json")).unwrap();
+    assert_eq!(folder.found("green"), ["c.json"]);
+    fs::remove_file(folder.path("c.json")).unwrap();
+    assert_eq!(folder.update().n_removed, 1);
+    assert!(folder.found("green").is_empty());
+    assert_eq!(folder.found("harbor"), ["b.json"]);
     // Nothing of the deleted file is left in the database.
-    let bytes = fs::read(place.database()).unwrap();
+    let bytes = fs::read(folder.database()).unwrap();
     let is_in = |text: &str| bytes.windows(text.len()).any(|w| w == text.as_bytes());
     assert!(is_in("harbor") && !is_in("lighthouse"));
 }
 
 #[test]
 fn results_are_the_same_with_and_without_the_index() {
-    let place = Place::new();
+    let folder = IndexedFolder::new();
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
     for entry in fs::read_dir(samples).unwrap() {
         let path = entry.unwrap().path();
         fs::copy(
             &path,
-            place.path(path.file_name().unwrap().to_str().unwrap()),
+            folder.path(path.file_name().unwrap().to_str().unwrap()),
         )
         .unwrap();
     }
-    place.write(
+    folder.write(
         "letters.json",
         "ÄNDERN Größe ſtrong \u{212a}elvin Σίσυφος ß 日本語 a\u{0}b \"quoted\"",
     );
-    fs::write(place.path("broken.json"), "{\"type\":").unwrap();
+    fs::write(folder.path("broken.json"), "{\"type\":").unwrap();
     let mut n_found = 0;
     for query in [
         "ledger",
@@ -154,8 +154,8 @@ fn results_are_the_same_with_and_without_the_index() {
         "quoted",
         "nowhere-in-any-file",
     ] {
-        let indexed = place.search_in(&place.index, query);
-        let read = place.search_in(&IndexFolder::default(), query);
+        let indexed = folder.search_in(&folder.index, query);
+        let read = folder.search_in(&IndexFolder::default(), query);
         assert!(indexed.uses_index && !read.uses_index);
         n_found += read.sessions.len();
         let read = SearchResult {
@@ -171,14 +171,14 @@ fn results_are_the_same_with_and_without_the_index() {
 #[cfg(unix)]
 fn only_the_user_can_read_the_index() {
     use std::os::unix::fs::PermissionsExt as _;
-    let place = Place::new();
+    let folder = IndexedFolder::new();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    place.write("a.json", "word");
+    folder.write("a.json", "word");
     // Also after someone changed the permissions.
-    fs::set_permissions(place.database(), fs::Permissions::from_mode(0o644)).unwrap();
-    let mut index = place.index.open().unwrap();
-    index.update(&place.files(), &Progress::default()).unwrap();
-    let folder = place.state.path().join("index");
+    fs::set_permissions(folder.database(), fs::Permissions::from_mode(0o644)).unwrap();
+    let mut index = folder.index.open().unwrap();
+    index.update(&folder.files(), &Progress::default()).unwrap();
+    let folder = folder.state.path().join("index");
     assert_eq!(mode(&folder), 0o700);
     let files = fs::read_dir(folder).unwrap();
     let files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
@@ -190,9 +190,9 @@ fn only_the_user_can_read_the_index() {
 
 #[test]
 fn a_damaged_index_and_one_of_another_version_are_built_anew() {
-    let place = Place::new();
-    place.write("a.json", "word");
-    place.update();
+    let folder = IndexedFolder::new();
+    folder.write("a.json", "word");
+    folder.update();
     for damage in [
         "UPDATE about SET version = '0'",
         "DROP TABLE message",
@@ -202,40 +202,40 @@ fn a_damaged_index_and_one_of_another_version_are_built_anew() {
         "UPDATE session SET n = 9",
         "DELETE FROM about",
     ] {
-        let connection = Connection::open(place.database()).unwrap();
+        let connection = Connection::open(folder.database()).unwrap();
         connection.execute_batch(damage).unwrap();
         drop(connection);
-        assert_eq!(place.found("word"), ["a.json"], "{damage}");
-        assert_eq!(place.update(), IndexUpdate::default(), "{damage}");
+        assert_eq!(folder.found("word"), ["a.json"], "{damage}");
+        assert_eq!(folder.update(), IndexUpdate::default(), "{damage}");
     }
     for bytes in [&b"no database"[..], b"", b"SQLite format 3\0"] {
-        fs::write(place.database(), bytes).unwrap();
-        assert_eq!(place.found("word"), ["a.json"], "{bytes:?}");
+        fs::write(folder.database(), bytes).unwrap();
+        assert_eq!(folder.found("word"), ["a.json"], "{bytes:?}");
     }
-    let mut bytes = fs::read(place.database()).unwrap();
+    let mut bytes = fs::read(folder.database()).unwrap();
     bytes[4_096..8_192].fill(0xff);
-    fs::write(place.database(), bytes).unwrap();
-    assert_eq!(place.found("word"), ["a.json"]);
+    fs::write(folder.database(), bytes).unwrap();
+    assert_eq!(folder.found("word"), ["a.json"]);
 }
 
 #[test]
 fn sessions_are_reported_once_if_a_search_starts_again() {
-    let place = Place::new();
+    let folder = IndexedFolder::new();
     for n in 10..50 {
-        place.write(&format!("{n}.json"), "word");
+        folder.write(&format!("{n}.json"), "word");
     }
-    place.update();
-    let connection = Connection::open(place.database()).unwrap();
+    folder.update();
+    let connection = Connection::open(folder.database()).unwrap();
     // The last file is found damaged after others were reported.
     let sql = "UPDATE message SET data = x'00' WHERE id > (SELECT max(id) - 2 FROM message)";
     connection.execute_batch(sql).unwrap();
     drop(connection);
-    let (files, mut reported) = (place.files(), Vec::new());
+    let (files, mut reported) = (folder.files(), Vec::new());
     let progress = Progress::default();
     let result = search(
         &files,
         &options("word"),
-        &place.index,
+        &folder.index,
         &progress,
         |session| {
             reported.push(session.found.path.clone());
@@ -248,28 +248,28 @@ fn sessions_are_reported_once_if_a_search_starts_again() {
 
 #[test]
 fn a_damaged_index_that_was_removed_is_not_created_again() {
-    let place = Place::new();
-    place.write("a.json", "word");
-    let mut index = place.index.open().unwrap();
-    let connection = Connection::open(place.database()).unwrap();
+    let folder = IndexedFolder::new();
+    folder.write("a.json", "word");
+    let mut index = folder.index.open().unwrap();
+    let connection = Connection::open(folder.database()).unwrap();
     connection.execute_batch("DROP TABLE file").unwrap();
     drop(connection);
-    assert!(place.index.clear().unwrap());
-    let update = index.update(&place.files(), &Progress::default());
+    assert!(folder.index.clear().unwrap());
+    let update = index.update(&folder.files(), &Progress::default());
     assert!(matches!(update, Err(IndexError::Off)), "{update:?}");
-    assert!(!place.index.is_on());
+    assert!(!folder.index.is_on());
 }
 
 #[test]
 fn an_interrupted_update_keeps_whole_files_and_goes_on() {
-    let place = Place::new();
+    let folder = IndexedFolder::new();
     for n in 0..40 {
-        place.write(&format!("{n}.json"), &format!("word {n}"));
+        folder.write(&format!("{n}.json"), &format!("word {n}"));
     }
     let progress = Progress::default();
     progress.cancel();
-    let mut index = place.index.open().unwrap();
-    let cancelled = index.update(&place.files(), &progress);
+    let mut index = folder.index.open().unwrap();
+    let cancelled = index.update(&folder.files(), &progress);
     assert!(matches!(cancelled, Err(IndexError::Cancelled)));
     // Another thread stops it in the middle.
     let progress = Progress::default();
@@ -280,11 +280,11 @@ fn an_interrupted_update_keeps_whole_files_and_goes_on() {
             }
             progress.cancel();
         });
-        index.update(&place.files(), &progress)
+        index.update(&folder.files(), &progress)
     });
     let n_before = index.n_sessions().unwrap();
     drop(index);
-    let update = place.update();
+    let update = folder.update();
     match stopped {
         Ok(_) => assert_eq!((n_before, update.n_read), (40, 0)),
         Err(error) => {
@@ -295,55 +295,55 @@ fn an_interrupted_update_keeps_whole_files_and_goes_on() {
             );
         }
     }
-    assert_eq!(place.found("word").len(), 40);
+    assert_eq!(folder.found("word").len(), 40);
 }
 
 #[test]
 fn a_file_is_left_out_only_while_there_is_no_room() {
-    let place = Place::new();
+    let folder = IndexedFolder::new();
     let limits = TextLimits {
         file: 1_000,
         all: 250,
     };
     let update = || {
-        let mut index = place.index.open().unwrap();
-        let files = place.files();
+        let mut index = folder.index.open().unwrap();
+        let files = folder.files();
         let update = index.update_within(limits, &files, &Progress::default());
         let indexed = ["a.json", "b.json", "c.json"].map(|name| {
-            let file = index.file(&place.path(name)).unwrap();
+            let file = index.file(&folder.path(name)).unwrap();
             matches!(file, Some(IndexedFile::Sessions(_)))
         });
         (update.unwrap().n_read, indexed)
     };
-    place.write("a.json", &"a".repeat(200));
+    folder.write("a.json", &"a".repeat(200));
     assert_eq!(update(), (1, [true, false, false]));
     // The text that is replaced makes room for the new one.
-    place.write("a.json", &"A".repeat(201));
+    folder.write("a.json", &"A".repeat(201));
     assert_eq!(update(), (1, [true, false, false]));
-    place.write("b.json", &"b".repeat(100));
+    folder.write("b.json", &"b".repeat(100));
     assert_eq!(update(), (1, [true, false, false]));
     // It is not read again in vain, and added once there is room.
     assert_eq!(update(), (0, [true, false, false]));
-    place.write("a.json", "short");
+    folder.write("a.json", "short");
     assert_eq!(update(), (1, [true, false, false]));
     assert_eq!(update(), (1, [true, true, false]));
-    fs::remove_file(place.path("a.json")).unwrap();
-    place.write("c.json", &"c".repeat(2_000));
+    fs::remove_file(folder.path("a.json")).unwrap();
+    folder.write("c.json", &"c".repeat(2_000));
     assert_eq!(update(), (1, [false, true, false]));
     assert_eq!(update(), (0, [false, true, false]));
 }
 
 #[test]
 fn an_index_is_used_only_while_it_is_on() {
-    let place = Place::new();
-    place.write("a.json", "word");
-    assert!(place.index.clear().unwrap() && !place.index.is_on());
-    assert!(!place.state.path().join("index").exists());
-    assert!(!place.index.clear().unwrap());
-    let result = place.search_in(&place.index, "word");
+    let folder = IndexedFolder::new();
+    folder.write("a.json", "word");
+    assert!(folder.index.clear().unwrap() && !folder.index.is_on());
+    assert!(!folder.state.path().join("index").exists());
+    assert!(!folder.index.clear().unwrap());
+    let result = folder.search_in(&folder.index, "word");
     assert!(!result.uses_index && result.sessions.len() == 1);
-    assert!(!place.index.is_on(), "a search does not switch it on");
-    assert!(matches!(place.index.open(), Err(IndexError::Off)));
+    assert!(!folder.index.is_on(), "a search does not switch it on");
+    assert!(matches!(folder.index.open(), Err(IndexError::Off)));
     let none = IndexFolder::default();
     assert!(!none.is_on() && none.switch_on().is_err() && !none.clear().unwrap());
 }

@@ -7,7 +7,7 @@ use crate::chat::{
 };
 use serde_json::{Value, json};
 
-/// Characters that stand for an image in the budget of the tail.
+/// Characters that an image counts as in the budget of the tail.
 const IMAGE_CHARS: usize = 6400;
 /// Tokens of an image in an estimate.
 const IMAGE_TOKENS: u64 = 1500;
