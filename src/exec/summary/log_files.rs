@@ -20,6 +20,10 @@ pub fn logs_folder() -> Option<PathBuf> {
 /// Returns a new path for the log of a run on a session with this name; `None` without a home folder.
 pub fn new_log(session: &str) -> Option<PathBuf> {
     let is_plain = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+    let session = [".jsonl", ".json"]
+        .into_iter()
+        .find_map(|end| session.strip_suffix(end))
+        .unwrap_or(session);
     let name: String = session.chars().filter(|c| is_plain(*c)).take(60).collect();
     let now = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
     let now = now.replace(':', "-");
