@@ -75,12 +75,13 @@ fn field(ui: &mut Ui, search: &SessionSearch, commands: &mut Commands) {
         }
     }
     let purpose = "Search the messages of all sessions";
-    widgets::explain_query(ui, response, search.error.as_ref(), purpose);
+    // An error is shown in place of the results.
+    widgets::explain_query(ui, response, None, purpose);
 }
 
 fn counted(search: &SessionSearch) -> String {
     let result = &search.result;
-    if search.searched.is_none() || result.sessions.is_empty() {
+    if search.searched.is_none() || search.is_outdated() || result.sessions.is_empty() {
         return String::new();
     }
     let matches = wording::count(result.n_hits(), "match");
