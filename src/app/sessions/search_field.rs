@@ -104,15 +104,17 @@ fn index_menu(ui: &mut Ui, search: &SessionSearch, commands: &mut Commands) {
     let path = search.index.path().unwrap_or_default();
     let path = safe_text::one_line(&path.display().to_string(), 200);
     Popup::menu(&button)
+        .layout(Layout::top_down(Align::Min))
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .show(|ui| {
             ui.set_width(380.0);
             let text = if search.index_bytes.is_some() {
-                "The index stores the text of your sessions in this file, readable by you alone. It follows changed and deleted \
-                 files."
+                "The index stores the text of your sessions in this file, which only your account can read. A search updates it \
+                 after files have changed or were deleted."
             } else {
-                "Without an index, each search reads all files. The index answers at once. It stores the text of your sessions \
-                 in this file, readable by you alone. It follows changed and deleted files."
+                "Without an index, each search reads all files. With an index, results appear while you type. It stores the text \
+                 of your sessions in this file, which only your account can read. A search updates it after files have changed or \
+                 were deleted."
             };
             ui.add(Label::new(text).wrap());
             ui.add(Label::new(small(ui, path)).wrap());
