@@ -23,7 +23,7 @@ impl Fit {
     }
 
     /// Returns the selected scale.
-    pub(in crate::app) fn chosen(&self) -> f32 {
+    pub(in crate::app) fn chosen(self) -> f32 {
         self.chosen
     }
 
