@@ -256,6 +256,8 @@ fn lost_facts_and_their_caveat_are_readable_in_a_small_window() {
     let mut window = window([1280.0, 720.0]);
     window.get_by_role_and_label(Role::Tab, "Evaluate").click();
     window.run_steps(6);
+    let lanes = window.query_all_by_label_contains(": all facts ");
+    assert_eq!(lanes.count(), 4, "all lanes keep their column");
     let shapes = &window.output().shapes;
     let texts = shapes.iter().filter_map(|shape| match &shape.shape {
         Shape::Text(text) => Some(text),

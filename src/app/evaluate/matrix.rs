@@ -37,7 +37,7 @@ pub(super) fn width(n: usize) -> f32 {
 
 /// Returns the width at which they have their bars below the numbers.
 pub(super) fn narrow_width(n: usize) -> f32 {
-    LABEL + STATED + (NUMBER + space::S) * (n + 1) as f32 + 4.0 * space::S
+    LABEL + STATED + (NUMBER + space::S) * (n + 1) as f32 + 5.0 * space::S
 }
 
 /// Returns the height of all rows with the legend and the notes.
@@ -128,7 +128,7 @@ fn filter(input: &EvaluateInput<'_>, kind: Option<FactKind>, commands: &mut Comm
 /// Returns the lanes that fit, the recorded one first. Narrow panels show only the recorded lane and the focused one.
 fn shown_lanes(ui: &Ui, input: &EvaluateInput<'_>, evaluation: &Evaluation) -> Vec<Option<usize>> {
     let all = std::iter::once(None).chain((0..evaluation.lanes.len()).map(Some));
-    let fits = ui.available_width() >= narrow_width(evaluation.lanes.len());
+    let fits = ui.available_width() >= narrow_width(evaluation.lanes.len()) - space::XS;
     all.filter(|lane| fits || lane.is_none() || *lane == input.selection.lane)
         .collect()
 }
