@@ -1,9 +1,9 @@
 //! First steps in the window: open, select, change settings, export; and errors.
 
-use crate::screen::{Window, copy_of, empty, go_to, large, press, sample, sized, type_into};
+use crate::screen::{Window, copy_of, empty, go_to, large, sample, sized, type_into};
 use egui::accesskit::Role;
-use egui::{Event, Key, Modifiers, Vec2};
-use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use egui::{Event, Key, Vec2};
+use egui_kittest::kittest::Queryable as _;
 
 const MANY_RESULTS: &str = "many-tool-results.jsonl";
 
@@ -48,26 +48,6 @@ fn a_missing_file_is_reported_by_name() {
     window.run_steps(4);
     window.get_by_label_contains("/nowhere/at-all.jsonl");
     window.get_by_label("Open a file…");
-}
-
-#[test]
-fn after_a_wrong_path_typing_goes_on_without_the_error() {
-    let mut window = empty();
-    window
-        .get_by_role_and_label(Role::TextInput, "Path")
-        .focus();
-    window.run_steps(2);
-    let typed = |window: &mut Window, text: &str| {
-        let path = window.get_by_role_and_label(Role::TextInput, "Path");
-        assert!(path.accesskit_node().is_focused(), "before {text}");
-        path.type_text(text);
-        window.run_steps(3);
-    };
-    typed(&mut window, "/nowhere");
-    press(&mut window, Modifiers::NONE, Key::Enter);
-    window.get_by_label("Dismiss");
-    typed(&mut window, "/at-all");
-    assert!(window.query_by_label("Dismiss").is_none());
 }
 
 #[test]

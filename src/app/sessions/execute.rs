@@ -7,7 +7,7 @@ use crate::app::messages::order::Filter;
 use crate::app::messages::state::MessagesCommand;
 use crate::app::open::document::Origin;
 use crate::app::shell::file_dialog::DialogPurpose;
-use crate::app::tabs::open_item::TargetTab;
+use crate::app::tabs::target_tab::TargetTab;
 use std::path::PathBuf;
 
 impl App {

@@ -1,19 +1,11 @@
 //! Items that open a session: in this tab by a click, in a new one by Ctrl+click or the middle button.
 
 use super::command::TabsCommand;
+use super::target_tab::TargetTab;
 use crate::app::command::{Command, Commands};
 use crate::app::compare::command::CompareCommand;
 use crate::app::open::command::OpenCommand;
 use egui::{Response, Ui};
-
-/// The tab in which a session is opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TargetTab {
-    /// The shown tab.
-    Shown,
-    /// A new tab.
-    New,
-}
 
 /// Returns the tab in which a click on an item opens its session; `None` without a click.
 pub(in crate::app) fn target(response: &Response) -> Option<TargetTab> {
