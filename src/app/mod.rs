@@ -218,7 +218,7 @@ impl App {
             pasting: None,
             paste_keys: open::paste::PasteKeys::default(),
             toasts: shell::toasts::Toasts::default(),
-            fit: shell::fit::Fit::default(),
+            fit: shell::fit::Fit::new(memory.zoom()),
             memory,
             saver: Saver::new(options.kept_workspaces()),
             index: options.index.clone(),
@@ -252,6 +252,8 @@ impl App {
     pub fn show(&mut self, ui: &mut egui::Ui) {
         let ctx = ui.ctx().clone();
         self.fit.apply(&ctx);
+        let warning = self.memory.set_zoom(self.fit.chosen());
+        self.warn(warning);
         self.receive(&ctx);
         self.follow(&ctx);
         if let Some(document) = &self.document {

@@ -28,6 +28,8 @@ pub struct State {
     pub recent: Vec<PathBuf>,
     /// Theme: `dark`, `light` or `system`.
     pub theme: String,
+    /// Zoom factor of the window's interface; `None` for the usual one.
+    pub zoom: Option<f32>,
     /// Prices entered by the user, if any.
     pub price: Option<KeptPrice>,
 }
@@ -126,6 +128,7 @@ impl State {
         let writable = Self {
             recent,
             theme: self.theme.clone(),
+            zoom: self.zoom,
             price: self.price.clone(),
         };
         replace_private(path, &serde_json::to_vec_pretty(&writable)?)

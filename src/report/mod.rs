@@ -33,7 +33,9 @@ pub use page::Block;
 pub use query_help::QUERY_HELP;
 pub use redaction::{Plain, Redacted, ReportText};
 pub use series::{quoted, series};
-pub use survival::{LostLine, LostReport, SurvivalReport, SurvivalRow, VALIDITY, survival_share};
+pub use survival::{
+    LostLine, LostReport, SurvivalReport, SurvivalRow, VALIDITY, VALIDITY_SHORT, survival_share,
+};
 pub use svg::svg;
 pub use track::{has_tracks, track};
 

@@ -7,6 +7,8 @@ use crate::figure::{counted, grouped, number, percent};
 use crate::units::Share;
 use rayon::prelude::*;
 
+/// The conclusion of [`VALIDITY`].
+pub const VALIDITY_SHORT: &str = "A loss shows what was removed, not what was missed.";
 /// The published result in one sentence, shown where losses are shown (`docs/validity.md`).
 pub const VALIDITY: &str = "In recorded sessions, agents did not fetch lost facts again more often than those they still had (docs/validity.md): a loss shows what was removed, not what was missed.";
 

@@ -19,6 +19,7 @@ mod convert;
 mod diagnose;
 mod edges;
 mod evaluate_model;
+mod evaluate_score;
 mod find;
 mod gate;
 mod gate_junit;

@@ -1,7 +1,7 @@
 //! Facts of small sessions, and what runs keep of them.
 
 use crate::conversation::{Talk, case, part, text};
-use plimsoll::analysis::facts::{FactKind, FactState, Facts, LaneSurvival};
+use plimsoll::analysis::facts::{FactKind, FactState, Facts, LaneSurvival, ScoredText};
 use plimsoll::engine::{Case, Outcome, simulate};
 use plimsoll::presets;
 use plimsoll::session::{Body, Role};
@@ -233,7 +233,7 @@ fn text_that_anything_wrote_is_scored() {
     let kept = LaneSurvival::of_texts(
         &facts,
         &case.session,
-        &[summary],
+        &[ScoredText::plain(summary)],
         case.ledger.weigh(summary),
     );
     assert_eq!(kept.of(Some(FactKind::Constraint)).partial, 1);

@@ -357,6 +357,11 @@ fn a_session_that_cannot_be_read_is_reported() {
     assert!(says(&window, "broken.json"));
     window.get_by_label("Open as comparison…");
     assert!(window.state().runs().is_some());
+    drop(window);
+    // It does not fail again at the next start.
+    let again = place.open(A, None);
+    assert!(!says(&again, "broken.json"));
+    assert!(!says(&again, "cannot be opened"));
 }
 
 #[test]

@@ -76,6 +76,7 @@ fn notices_cover_only_the_settings_and_let_clicks_through() {
             assert!(notice.left() >= settings.left() - 16.0, "{notice:?}");
             let all = Rect::from_min_size(egui::Pos2::ZERO, Vec2::from(size));
             assert!(all.contains_rect(notice), "{notice:?}");
+            assert!(!notice.expand(8.0).intersects(settings), "{notice:?}");
         }
     }
 }

@@ -2,8 +2,10 @@
 
 use crate::screen::{Window, drag, sample, sized};
 use egui::accesskit::Role;
-use egui::{Key, Modifiers, Rect, Vec2};
+use egui::epaint::TextShape;
+use egui::{FontFamily, Key, Modifiers, Rect, Shape, Vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use plimsoll::app::theme;
 use plimsoll::app::view::Tab;
 
 const SIZES: [[f32; 2]; 4] = [
@@ -227,4 +229,78 @@ fn the_tooltip_of_the_strip_below_the_plot_is_a_whole_sentence() {
         said.starts_with("Messages added at call ") && said.ends_with("”."),
         "{said}"
     );
+}
+
+#[test]
+fn nothing_is_drawn_over_the_splitters_of_a_tab() {
+    let mut window = window([1280.0, 720.0]);
+    window.get_by_role_and_label(Role::Tab, "Cost").click();
+    window.run_steps(4);
+    let prices = window.get_by_label("PRICES").rect();
+    let selection = theme::of(true).selection;
+    let in_drawer = |rect: &Rect| rect.top() > tab(&window, Tab::Cost).bottom();
+    let shapes = window.output().shapes.iter();
+    let rows = shapes.filter_map(|shape| match &shape.shape {
+        Shape::Rect(rect) if rect.fill == selection => Some(rect.rect.intersect(shape.clip_rect)),
+        _ => None,
+    });
+    let rows: Vec<Rect> = rows.filter(in_drawer).collect();
+    assert!(!rows.is_empty(), "the row of the focused lane");
+    for row in rows {
+        assert!(row.right() <= prices.left() - 12.0, "{row} {prices}");
+    }
+}
+
+#[test]
+fn lost_facts_and_their_caveat_are_readable_in_a_small_window() {
+    let mut window = window([1280.0, 720.0]);
+    window.get_by_role_and_label(Role::Tab, "Evaluate").click();
+    window.run_steps(6);
+    let lanes = window.query_all_by_label_contains(": all facts ");
+    assert_eq!(lanes.count(), 4, "all lanes keep their column");
+    let shapes = &window.output().shapes;
+    let texts = shapes.iter().filter_map(|shape| match &shape.shape {
+        Shape::Text(text) => Some(text),
+        _ => None,
+    });
+    let caveat = "A loss shows what was removed, not what was missed.";
+    let shown = texts.clone().find(|text| text.galley.text() == caveat);
+    assert!(shown.is_some_and(|text| !text.galley.elided));
+    // Files are in a monospace font.
+    let is_file = |text: &&TextShape| {
+        let sections = &text.galley.job.sections;
+        let is_monospace = sections[0].format.font_id.family == FontFamily::Monospace;
+        is_monospace && text.galley.text().contains('/')
+    };
+    let files: Vec<&TextShape> = texts.filter(is_file).collect();
+    assert!(files.len() > 2);
+    for file in files {
+        let n: usize = file.galley.rows.iter().map(|row| row.glyphs.len()).sum();
+        assert!(!file.galley.elided || n > 24, "{}", file.galley.text());
+    }
+}
+
+#[test]
+fn lane_cards_are_whole_and_start_with_the_recorded_lane_in_the_smallest_window() {
+    let window = window([640.0, 400.0]);
+    let settings = window.get_by_label("Copy as command").rect();
+    let baseline = window.get_by_label("Recorded baseline").rect();
+    assert!(baseline.left() >= 0.0, "{baseline}");
+    // The lanes that are in view.
+    let heads = window.get_all_by_label_contains("Focus lane ");
+    let heads: Vec<Rect> = heads.map(|head| head.rect()).collect();
+    let right = settings.left() - 16.0;
+    let in_view = heads.iter().filter(|head| head.left() < right - 2.0);
+    assert!(in_view.clone().count() > 0);
+    for head in in_view {
+        assert!(head.right() <= right + 2.0, "{head} {settings}");
+    }
+    for risk in window.get_all_by_label("at risk") {
+        let risk = risk.rect();
+        let of = heads.iter().find(|head| head.intersects(risk));
+        assert!(
+            of.is_none_or(|head| risk.right() <= head.right() - 4.0),
+            "{risk}"
+        );
+    }
 }

@@ -1,7 +1,7 @@
 //! *Measure with a model…*: consent before anything is sent, and the same result as the library.
 
 use crate::reader::{metrics_session, read, reply};
-use crate::screen::{Window, click, open, options, tab, type_into, wait, with_lanes};
+use crate::screen::{Window, click, open, options, says, tab, type_into, wait, with_lanes};
 use crate::server::{Received, Server, answer};
 use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable as _;
@@ -153,13 +153,31 @@ fn nothing_is_asked_without_lost_facts_or_with_an_invalid_budget() {
     let mut window = form(folder.path(), &["truncate"], &server, WorkMode::InFrame);
     type_into(&mut window, (Role::TextInput, "budget"), "two");
     click(&mut window, "Continue…");
-    window.get_by_label_contains("the budget is a number of dollars");
+    window.get_by_label_contains("The budget is a number of dollars");
+    assert_eq!(window.query_all_by_label("Nothing was measured").count(), 0);
     type_into(&mut window, (Role::TextInput, "budget"), "2");
+    assert!(!says(&window, "The budget is a number"));
     let toggle = window.query_all_by_label("Truncate").last();
     toggle.expect("the lane in the dialog").click();
     window.run_steps(4);
     click(&mut window, "Continue…");
     window.get_by_label_contains("choose at least one lane");
+    let toggle = window.query_all_by_label("Truncate").last();
+    toggle.expect("the lane in the dialog").click();
+    window.run_steps(4);
+    assert!(!says(&window, "choose at least one lane"));
+    assert!(server.received().is_empty());
+}
+
+#[test]
+fn the_consent_warns_of_an_inconclusive_result_and_of_a_budget_that_is_not_applied() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::new(|_, client| client.send(&reply("A")));
+    let mut window = form(folder.path(), &["truncate"], &server, WorkMode::InFrame);
+    type_into(&mut window, (Role::TextInput, "budget"), "2");
+    click(&mut window, "Continue…");
+    window.get_by_label_contains("$2.00 is not applied: ");
+    window.get_by_label_contains("The result will be inconclusive: ");
     assert!(server.received().is_empty());
 }
 

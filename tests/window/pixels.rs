@@ -264,8 +264,8 @@ fn top_bar(ui: &mut Ui) {
         );
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             primary_button(ui, "Export…");
-            secondary_button(ui, "Sweep", "Ctrl R");
-            secondary_button(ui, "Open…", "Ctrl O");
+            secondary_button(ui, "Sweep", "Ctrl+R");
+            secondary_button(ui, "Open…", "Ctrl+O");
         });
     });
 }

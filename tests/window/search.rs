@@ -1,6 +1,6 @@
 //! The search in all sessions, its index, and snippets in the message table.
 
-use crate::screen::{Window, click, drop_file, large, open, options, press, sample};
+use crate::screen::{Window, click, drop_file, open, options, press, sample, sized};
 use crate::tabs::tabs;
 use egui::accesskit::Role;
 use egui::{Key, Modifiers, Shape, vec2};
@@ -165,25 +165,103 @@ fn the_index_is_switched_on_and_off_and_then_answers_while_typing() {
     assert!(!index.is_on() && !folder.path().join("index").exists());
 }
 
+/// Returns how many snippets with a match are drawn, and of how many the match is in view.
+fn highlighted(window: &Window) -> (usize, usize) {
+    let selection = theme::of(true).selection;
+    let shapes = window.output().shapes.iter();
+    let shown = shapes.filter_map(|shape| {
+        let Shape::Text(text) = &shape.shape else {
+            return None;
+        };
+        let galley = &text.galley;
+        let mut sections = galley.job.sections.iter();
+        let found = sections.find(|section| section.format.background == selection)?;
+        let before = &galley.job.text[..found.byte_range.end.0];
+        let n_drawn: usize = galley.rows.iter().map(|row| row.glyphs.len()).sum();
+        Some(before.chars().count() <= n_drawn - usize::from(galley.elided))
+    });
+    let shown: Vec<bool> = shown.collect();
+    (
+        shown.len(),
+        shown.iter().filter(|is_whole| **is_whole).count(),
+    )
+}
+
 #[test]
 fn the_message_table_shows_the_text_around_each_match() {
-    let mut window = large(sample("compacted.jsonl"));
-    window.key_press_modifiers(Modifiers::COMMAND, Key::F);
-    window.run_steps(5);
-    let highlighted = |window: &Window| {
-        let selection = theme::of(true).selection;
-        let marks = window.output().shapes.iter().filter(|shape| {
-            let Shape::Text(text) = &shape.shape else {
-                return false;
-            };
-            let mut sections = text.galley.job.sections.iter();
-            sections.any(|section| section.format.background == selection)
-        });
-        marks.count()
-    };
-    assert_eq!(highlighted(&window), 0);
-    let filter = window.get_by_role_and_label(Role::TextInput, "Filter messages");
-    filter.type_text("ledger");
-    window.run_steps(4);
-    assert!(highlighted(&window) > 4, "{}", highlighted(&window));
+    for size in [vec2(1280.0, 720.0), vec2(1440.0, 900.0)] {
+        for (name, text) in [("compacted.jsonl", "ledger"), ("images-and-cjk.json", "の")] {
+            let mut window = sized(sample(name), size);
+            window.key_press_modifiers(Modifiers::COMMAND, Key::F);
+            window.run_steps(5);
+            assert_eq!(highlighted(&window).0, 0);
+            let filter = window.get_by_role_and_label(Role::TextInput, "Filter messages");
+            filter.type_text(text);
+            window.run_steps(4);
+            let (n, n_whole) = highlighted(&window);
+            assert!(n > 2, "{text}: {n}");
+            assert_eq!(n_whole, n, "{text} at {size}");
+        }
+    }
+}
+
+#[test]
+fn a_hit_opens_in_a_new_tab_with_ctrl_and_the_list_stays() {
+    let (folder, _index, mut window) = listed();
+    let result = result(&folder, "ledger kind:result");
+    drop_file(&mut window, result.sessions[1].found.path.clone());
+    click(&mut window, "Back to the sessions");
+    typed(&mut window, "ledger kind:result");
+    press(&mut window, Modifiers::NONE, Key::Enter);
+    let number = result.sessions[0].messages[0].hit.message + 1;
+    let label = format!("Message {number}: ");
+    let rows = window.query_all_by_label_contains(&label);
+    rows.into_iter()
+        .next()
+        .expect("a row")
+        .click_modifiers(Modifiers::COMMAND);
+    window.run_steps(6);
+    assert_eq!((tabs(&window).0.len(), tabs(&window).1), (2, Some(1)));
+    window.get_by_label(&format!("Message {number}"));
+    press(&mut window, Modifiers::COMMAND, Key::Tab);
+    window.get_by_label(&counted(&result));
+    press(&mut window, Modifiers::NONE, Key::Escape);
+    press(&mut window, Modifiers::NONE, Key::Escape);
+    let open = window
+        .state()
+        .runs()
+        .expect("lanes")
+        .case
+        .session
+        .title
+        .clone();
+    assert_eq!(
+        open, result.sessions[1].title,
+        "the session of the first tab stays"
+    );
+}
+
+#[test]
+fn results_of_another_query_are_not_shown_and_a_deleted_file_is_not_counted() {
+    let (folder, _index, mut window) = listed();
+    typed(&mut window, "ledger");
+    press(&mut window, Modifiers::NONE, Key::Enter);
+    let found = counted(&result(&folder, "ledger"));
+    window.get_by_label(&found);
+    let n_rows = |window: &Window| window.query_all_by_label_contains("Message ").count();
+    assert!(n_rows(&window) > 5);
+    typed(&mut window, " kind:resul");
+    window.get_by_label_contains("unknown kind `resul`");
+    assert_eq!(
+        (n_rows(&window), window.query_by_label(&found).is_some()),
+        (0, false)
+    );
+    typed(&mut window, "t");
+    window.get_by_label("Press Enter to search.");
+    assert_eq!(n_rows(&window), 0);
+    window.get_by_label("3 sessions");
+    fs::remove_file(folder.path().join("sessions").join(SAMPLES[1])).expect("it is removed");
+    press(&mut window, Modifiers::NONE, Key::Enter);
+    window.get_by_label("2 sessions");
+    window.get_by_label(&counted(&result(&folder, "ledger kind:result")));
 }

@@ -248,3 +248,24 @@ fn work_of_a_hidden_tab_goes_on() {
     wait(&mut window, 500);
     assert!(calls(&window).is_some() && calls(&window) != first);
 }
+
+#[test]
+fn after_a_wrong_path_typing_goes_on_without_the_error() {
+    let mut window = window();
+    press(&mut window, Modifiers::COMMAND, Key::T);
+    window
+        .get_by_role_and_label(Role::TextInput, "Path")
+        .focus();
+    window.run_steps(2);
+    let typed = |window: &mut Window, text: &str| {
+        let path = window.get_by_role_and_label(Role::TextInput, "Path");
+        assert!(path.accesskit_node().is_focused(), "before {text}");
+        path.type_text(text);
+        window.run_steps(3);
+    };
+    typed(&mut window, "/nowhere");
+    press(&mut window, Modifiers::NONE, Key::Enter);
+    window.get_by_label("Dismiss");
+    typed(&mut window, "/at-all");
+    assert!(window.query_by_label("Dismiss").is_none());
+}

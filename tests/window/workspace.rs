@@ -1,10 +1,11 @@
 //! The workspace of a session: kept with the file, saved as a file, and undo after another file.
 
-use crate::screen::{self, Window, copy_of, go_to, options, with_lanes};
+use crate::screen::{self, Window, copy_of, go_to, options, wait, with_lanes};
 use egui::accesskit::Role;
 use egui::{Key, Modifiers};
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use plimsoll::app::Options;
+use plimsoll::app::background::latest_result::WorkMode;
 use plimsoll::exec::Workspaces;
 use std::fs;
 use std::path::PathBuf;
@@ -106,6 +107,39 @@ fn the_workspace_of_a_file_returns_when_it_is_opened_again() {
     drop(again);
     fs::rename(place.at(SAMPLE), place.at("moved.jsonl")).expect("it can be moved");
     assert_eq!(shown(&place.open("moved.jsonl")), changed());
+}
+
+#[test]
+fn a_window_saves_the_workspace_in_the_background_while_it_stays_open() {
+    let place = Place::new();
+    let options = || Options {
+        work: WorkMode::AsNeeded,
+        ..place.options(SAMPLE)
+    };
+    let is_replayed = |window: &Window| window.state().runs().is_some();
+    let mut first = screen::open(options());
+    wait(&mut first, is_replayed);
+    let edges = |window: &Window| {
+        let edges = window.query_all_by_role_and_label(Role::Slider, "Resize panel");
+        let sizes = edges.map(|edge| edge.accesskit_node().numeric_value());
+        sizes.collect::<Vec<_>>()
+    };
+    let before = edges(&first);
+    let drawer = first.query_all_by_role_and_label(Role::Slider, "Resize panel");
+    let drawer = drawer.min_by(|a, b| f32::total_cmp(&b.rect().top(), &a.rect().top()));
+    drawer.expect("an edge").set_value_accesskit(320.0);
+    first.run_steps(4);
+    let chosen = edges(&first);
+    assert_ne!(before, chosen);
+    // The window saves a second after the last change.
+    wait(&mut first, |_| !place.kept().is_empty());
+    let kept = fs::read_to_string(&place.kept()[0]).expect("readable");
+    assert!(kept.contains("320"), "{kept}");
+
+    let mut again = screen::open(options());
+    wait(&mut again, is_replayed);
+    again.run_steps(4);
+    assert_eq!(edges(&again), chosen, "the sizes of panels return");
 }
 
 #[test]

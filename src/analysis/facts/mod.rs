@@ -8,17 +8,18 @@ mod call;
 mod extract;
 mod history;
 mod places;
+mod scored;
 mod survival;
 mod text;
 
 pub(super) use call::target as call_target;
 pub use history::{FactHistory, FactState};
+pub use scored::ScoredText;
 pub use survival::{KindSurvival, LaneSurvival, LostFact, total};
 
 use crate::session::Session;
 use rayon::prelude::*;
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::ops::Range;
 
 /// The kind of a fact.
@@ -219,34 +220,5 @@ impl Facts {
     /// 3,000.
     pub fn left_out(&self, kind: FactKind) -> usize {
         self.left_out[kind as usize]
-    }
-
-    /// Returns the states of all facts in texts that anything else wrote. A command whose text is there is stated
-    /// verbatim if its result is there unchanged.
-    fn in_texts(&self, session: &Session, texts: &[&str]) -> Vec<FactState> {
-        let found: Vec<Vec<(u32, bool)>> = texts
-            .par_iter()
-            .map(|text| self.finder.states(&self.searches, text, true))
-            .collect();
-        let mut states = vec![FactState::Gone; self.all.len()];
-        for (fact, is_verbatim) in found.into_iter().flatten() {
-            let state = if is_verbatim {
-                FactState::Verbatim
-            } else {
-                FactState::Partial
-            };
-            let known = &mut states[fact as usize];
-            *known = (*known).min(state);
-        }
-        let whole: HashSet<&str> = texts.iter().map(|text| text.trim()).collect();
-        for (state, part) in states.iter_mut().zip(&self.evidence) {
-            let result = part.map(|part| session.parts[part as usize].body.text().trim());
-            let is_named = *state != FactState::Gone;
-            let is_there = |result: &str| !result.is_empty() && whole.contains(result);
-            if is_named && result.is_some_and(is_there) {
-                *state = FactState::Verbatim;
-            }
-        }
-        states
     }
 }

@@ -1,6 +1,6 @@
 //! Survival: the facts that the last call of a run still received, by kind, and those that it lost.
 
-use super::{FactHistory, FactKind, FactState, Facts};
+use super::{FactHistory, FactKind, FactState, Facts, ScoredText};
 use crate::engine::{Case, Outcome};
 use crate::session::Session;
 use crate::units::{Share, Tokens};
@@ -82,6 +82,8 @@ pub struct LaneSurvival {
     pub kinds: [KindSurvival; FactKind::ALL.len()],
     /// The facts that a call lacked: those used while they were lost first.
     pub lost: Vec<LostFact>,
+    /// The facts that the last call had partly and that were not replaced before, by index.
+    pub partial: Vec<usize>,
     /// True tokens of the context of the last call.
     pub tokens: Tokens,
     /// Whether the run removed or shortened a message that states a fact.
@@ -97,8 +99,15 @@ impl LaneSurvival {
             let end = case.session.calls[call].context_end;
             survival(facts, &history, call, end)
         });
+        let partial = history.last_call.map(|call| {
+            let end = case.session.calls[call].context_end;
+            let states = current_states(facts, &history, call, end);
+            let partial = states.filter(|(_, state)| *state == FactState::Partial);
+            partial.map(|(idx, _)| idx).collect()
+        });
         Self {
             lost: lost(facts, case, &history),
+            partial: by_kind(facts, partial.unwrap_or_default()),
             has_removed: (0..facts.all().len()).any(|fact| history.is_removed(fact)),
             tokens: last.map_or(Tokens::ZERO, |last| last.tokens),
             kinds,
@@ -108,15 +117,22 @@ impl LaneSurvival {
 
     /// Counts the facts in a conversation that anything else wrote, given as its texts. Facts that were replaced before the
     /// end of the session do not count.
-    pub fn of_texts(facts: &Facts, session: &Session, texts: &[&str], tokens: Tokens) -> Self {
+    pub fn of_texts(
+        facts: &Facts,
+        session: &Session,
+        texts: &[ScoredText<'_>],
+        tokens: Tokens,
+    ) -> Self {
         let states = facts.in_texts(session, texts);
         let current = |idx: &usize| facts.all()[*idx].until.is_none();
         let mut kinds = [KindSurvival::default(); FactKind::ALL.len()];
-        let mut lost = Vec::new();
+        let (mut lost, mut partial) = (Vec::new(), Vec::new());
         for idx in (0..states.len()).filter(current) {
             let state = states[idx];
             kinds[facts.all()[idx].kind as usize].add(state, state != FactState::Verbatim);
-            if state == FactState::Gone {
+            if state == FactState::Partial {
+                partial.push(idx);
+            } else if state == FactState::Gone {
                 lost.push(LostFact {
                     fact: idx,
                     left_at: None,
@@ -132,6 +148,7 @@ impl LaneSurvival {
             has_removed: total(&kinds).removed > 0,
             kinds,
             lost,
+            partial: by_kind(facts, partial),
             tokens,
         }
     }
@@ -169,6 +186,12 @@ impl LaneSurvival {
             None => total(&self.kinds),
         }
     }
+}
+
+/// Sorts facts by kind and place.
+fn by_kind(facts: &Facts, mut indices: Vec<usize>) -> Vec<usize> {
+    indices.sort_by_key(|idx| (facts.all()[*idx].kind, *idx));
+    indices
 }
 
 /// Returns the sum of all kinds.

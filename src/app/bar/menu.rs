@@ -52,7 +52,7 @@ fn open(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
             commands.push(command);
         }
     }
-    let paste = Button::new("Paste a conversation").right_text(small(ui, "Ctrl V"));
+    let paste = Button::new("Paste a conversation").right_text(small(ui, "Ctrl+V"));
     if ui.add(paste).clicked() {
         commands.push(OpenCommand::Paste);
     }
@@ -65,7 +65,7 @@ fn open(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
             commands.push(ShellCommand::SaveWorkspace);
         }
     }
-    let new = Button::new("New tab").right_text(small(ui, "Ctrl T"));
+    let new = Button::new("New tab").right_text(small(ui, "Ctrl+T"));
     if ui.add(new).clicked() {
         commands.push(TabsCommand::New);
     }

@@ -120,7 +120,7 @@ fn actions(ui: &mut Ui, input: &BarInput<'_>, is_ready: bool, commands: &mut Com
         );
     }
     super::menu::show(ui, input, commands);
-    let open = widgets::secondary_button(ui, "Open…", "Ctrl O");
+    let open = widgets::secondary_button(ui, "Open…", "Ctrl+O");
     if open
         .on_hover_text("Open a session file. You can also drop one on the window.")
         .clicked()

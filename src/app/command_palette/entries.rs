@@ -9,6 +9,7 @@ use crate::app::open::command::OpenCommand;
 use crate::app::open::examples::EXAMPLES;
 use crate::app::open::recent::recent_name;
 use crate::app::selection::SelectCommand;
+use crate::app::sessions::list::SessionsCommand;
 use crate::app::settings_panel::command::SettingsCommand;
 use crate::app::settings_panel::knobs::{KnobKey, snapped};
 use crate::app::shell::command::ShellCommand;
@@ -161,8 +162,13 @@ impl App {
         entries.collect()
     }
 
-    /// Returns the recent files and folders, and the examples.
+    /// Returns the folder of the open file, the recent files and folders, and the examples.
     fn files(&self) -> Vec<Entry> {
+        let open = self.document.as_ref();
+        let folder = open.and_then(|open| open.origin.folder()).map(|folder| {
+            let command = SessionsCommand::Show(Some(folder.to_owned()));
+            Entry::new("Sessions in this file's folder", "", [command.into()])
+        });
         let recent = self.memory.recent().iter().map(|path| {
             let name = format!("Open {}", recent_name(path));
             Entry::new(name, "recent", [OpenCommand::Path(path.clone()).into()])
@@ -175,7 +181,7 @@ impl App {
                 [command],
             )
         });
-        recent.chain(examples).collect()
+        folder.into_iter().chain(recent).chain(examples).collect()
     }
 
     /// Returns the entry that finds the typed text in the messages.

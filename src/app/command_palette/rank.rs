@@ -19,16 +19,17 @@ pub(super) fn ranked<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> V
 }
 
 /// Returns how well a name contains a word: as a whole word, as the start of one, within one, or only its letters in
-/// order.
+/// order. A word at the beginning of the name counts more.
 fn score(name: &str, word: &str) -> Option<u32> {
     let is_border = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
     let contained = name.match_indices(word).map(|(start, _)| {
         let (before, after) = (&name[..start], &name[start + word.len()..]);
-        match is_border(before.chars().next_back()) {
+        let quality = match is_border(before.chars().next_back()) {
             true if is_border(after.chars().next()) => 12,
             true => 9,
             false => 4,
-        }
+        };
+        quality + u32::from(before.is_empty())
     });
     let letters_in_order = || {
         let mut letters = name.chars();
@@ -68,6 +69,9 @@ mod tests {
             found("the")[..2],
             ["Show the tab Cost", "Add the lane Context editing"]
         );
+        assert_eq!(found("go")[0], "Go to call 34");
+        let sessions = ["Swap the compared sessions", "Sessions on this machine"];
+        assert_eq!(ranked("sessions", sessions.into_iter()), [1, 0]);
         // Only the letters, in order.
         assert_eq!(found("nxtcmp"), ["Next compaction"]);
         assert!(found("zzz").is_empty());

@@ -55,8 +55,10 @@ pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, commands: 
 
 /// Widths in points: the lane's name and sums, a component, the count of hidden components, and the narrowest useful
 /// bar.
-const FIXED: f32 = 330.0;
+const FIXED: f32 = 344.0;
 const PIECE: f32 = 78.0;
+/// Width of a component with the space before it, in points.
+const STEP: f32 = PIECE + space::S;
 const MORE: f32 = 28.0;
 const BAR: f32 = 100.0;
 
@@ -69,10 +71,10 @@ fn pieces(ui: &Ui, rows: &[(Option<usize>, &Cost)]) -> (Vec<usize>, Vec<usize>) 
     };
     let mut shown: Vec<usize> = (0..PIECES.len()).filter(is_any).collect();
     let room = ui.available_width() - FIXED;
-    if PIECE * shown.len() as f32 <= room {
+    if STEP * shown.len() as f32 <= room {
         return (shown, Vec::new());
     }
-    let n_shown = ((room - MORE) / PIECE).max(0.0) as usize;
+    let n_shown = ((room - MORE) / STEP).max(0.0) as usize;
     let others = shown.split_off(n_shown.min(shown.len()));
     (shown, others)
 }
@@ -85,7 +87,7 @@ fn table(
 ) {
     let rows = state::lanes(costs);
     let (pieces, others) = pieces(ui, &rows);
-    let has_bar = ui.available_width() > FIXED + BAR + PIECE * pieces.len() as f32;
+    let has_bar = ui.available_width() > FIXED + BAR + STEP * pieces.len() as f32;
     let most = rows.iter().filter_map(|(_, cost)| cost.total());
     let most = most.map(|usd| usd.0).fold(0.0, f64::max);
     let names: Vec<&str> = others.iter().map(|piece| PIECES[*piece].0).collect();

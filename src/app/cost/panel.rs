@@ -6,6 +6,7 @@ use crate::app::command::Commands;
 use crate::app::shell::open_session::OpenSession;
 use crate::app::theme::palette;
 use crate::app::view::ViewCommand;
+use crate::app::widgets;
 use crate::app::widgets::text::{padded, small, weak};
 use egui::{Frame, Panel, Ui};
 
@@ -47,8 +48,7 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
             .frame(Frame::new().fill(palette(ui).panel))
             .show(ui, |ui| super::prices::show(ui, input, costs, commands));
     }
-    // The page must not extend over the prices.
-    ui.set_clip_rect(ui.max_rect().intersect(ui.clip_rect()));
+    widgets::clip_to_rest(ui);
     ui.spacing_mut().item_spacing.y = 0.0;
     match input.view.page {
         CostPage::Lanes => super::lanes::show(ui, input, costs, commands),

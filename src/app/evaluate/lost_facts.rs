@@ -29,7 +29,7 @@ const STRIP: f32 = 100.0;
 /// Table widths from which the list has its further columns, in points.
 const FULL: f32 = 690.0;
 const MEDIUM: f32 = 600.0;
-const SMALL: f32 = 450.0;
+const SMALL: f32 = 520.0;
 
 /// Shows the filters and the list.
 pub(super) fn show(

@@ -13,7 +13,7 @@ use crate::app::view::ViewCommand;
 use crate::app::widgets::table::{Column, Table};
 use crate::app::widgets::text::{small, weak};
 use crate::app::wording;
-use crate::report::VALIDITY;
+use crate::report::{VALIDITY, VALIDITY_SHORT};
 use egui::{
     Align2, Frame, Label, Margin, Panel, Rect, Response, RichText, Role, Sense, Stroke, StrokeKind,
     TextStyle, Ui, WidgetInfo, vec2,
@@ -30,9 +30,14 @@ const MIN_BAR: f32 = 16.0;
 /// Height below which the notes are hidden in favor of rows, in points.
 const LOW: f32 = 240.0;
 
-/// Returns the width at which `n` lanes and the recorded one have their bars.
+/// Returns the width at which `n` lanes and the recorded one have their bars beside the numbers.
 pub(super) fn width(n: usize) -> f32 {
-    LABEL + STATED + LANE * (n + 1) as f32 + 2.0 * space::S
+    LABEL + STATED + LANE * (n + 1) as f32 + 3.0 * space::S
+}
+
+/// Returns the width at which they have their bars below the numbers.
+pub(super) fn narrow_width(n: usize) -> f32 {
+    LABEL + STATED + (NUMBER + space::S) * (n + 1) as f32 + 5.0 * space::S
 }
 
 /// Returns the height of all rows with the legend and the notes.
@@ -84,7 +89,7 @@ pub(super) fn show(
         rows.len(),
     )
     .row_height(space::ROW - 2.0)
-    .margins(space::S, 0.0)
+    .margins(space::S, space::S)
     .show(ui, |mut shown| {
         let row = rows[shown.index()];
         let kind = match row {
@@ -123,8 +128,7 @@ fn filter(input: &EvaluateInput<'_>, kind: Option<FactKind>, commands: &mut Comm
 /// Returns the lanes that fit, the recorded one first. Narrow panels show only the recorded lane and the focused one.
 fn shown_lanes(ui: &Ui, input: &EvaluateInput<'_>, evaluation: &Evaluation) -> Vec<Option<usize>> {
     let all = std::iter::once(None).chain((0..evaluation.lanes.len()).map(Some));
-    let room = ui.available_width() - LABEL - STATED - 2.0 * space::S;
-    let fits = (evaluation.lanes.len() + 1) as f32 * (NUMBER + space::S) <= room;
+    let fits = ui.available_width() >= narrow_width(evaluation.lanes.len()) - space::XS;
     all.filter(|lane| fits || lane.is_none() || *lane == input.selection.lane)
         .collect()
 }
@@ -300,9 +304,20 @@ fn notes(ui: &mut Ui, note: &str) {
         });
 }
 
-/// Shows in one line whether losses predict what agents fetch again. The hover text has the whole sentence.
+/// Shows in one line whether losses predict what agents fetch again, or only the conclusion if the space is narrow. The
+/// hover text has the whole sentence.
 pub(super) fn validity_note(ui: &mut Ui) {
-    let line = Label::new(small(ui, VALIDITY)).truncate();
-    ui.add(line.show_tooltip_when_elided(false))
-        .on_hover_text(VALIDITY);
+    let font = TextStyle::Small.resolve(ui.style());
+    let galley = ui
+        .painter()
+        .layout_no_wrap(VALIDITY.to_owned(), font, palette(ui).weak);
+    let text = if galley.size().x <= ui.available_width() {
+        VALIDITY
+    } else {
+        VALIDITY_SHORT
+    };
+    let line = Label::new(small(ui, text)).truncate();
+    let line = ui.add(line.show_tooltip_when_elided(false));
+    line.widget_info(|| WidgetInfo::labeled(Role::Label, true, VALIDITY));
+    line.on_hover_text(VALIDITY);
 }

@@ -11,12 +11,14 @@ use crate::app::shell::open_session::OpenSession;
 use crate::app::theme::{palette, space};
 use crate::app::view::ViewCommand;
 use crate::app::widgets::text::{padded, small, weak};
-use crate::app::wording;
+use crate::app::{widgets, wording};
 use egui::{Frame, Panel, Ui};
 
 /// Width of the lanes and minimum width of a list, in points.
 const LANES: f32 = 500.0;
 const MIN_LIST: f32 = 380.0;
+/// Width of a list in which most facts are not truncated, in points.
+const LIST: f32 = 600.0;
 /// Height that the list below the matrix needs, in points. In lower drawers, it is at the right of the matrix.
 const LIST_BELOW: f32 = 260.0;
 
@@ -109,15 +111,20 @@ fn facts(ui: &mut Ui, input: &EvaluateInput<'_>, commands: &mut Commands) {
             .frame(frame)
             .show(ui, |ui| matrix::show(ui, input, found, commands));
     } else {
-        let most = (ui.available_width() - MIN_LIST).max(240.0);
+        let (n, width) = (input.runs.lanes.len(), ui.available_width());
+        let most = (width - MIN_LIST).max(240.0);
+        // The list gets the width of the bars first.
+        let wide = matrix::width(n)
+            .min(width - LIST)
+            .max(matrix::narrow_width(n));
         Panel::left("survival")
             .resizable(true)
-            .default_size(matrix::width(input.runs.lanes.len()).min(most))
+            .default_size(wide.min(most))
             .size_range(200.0..=most)
             .frame(frame)
             .show(ui, |ui| matrix::show(ui, input, found, commands));
     }
-    ui.set_clip_rect(ui.max_rect().intersect(ui.clip_rect()));
+    widgets::clip_to_rest(ui);
     ui.spacing_mut().item_spacing.y = 0.0;
     lost_facts::show(ui, input, found, commands);
 }
@@ -144,7 +151,7 @@ fn at_risk(ui: &mut Ui, input: &EvaluateInput<'_>, commands: &mut Commands) {
         .size_range(200.0..=most)
         .frame(Frame::new().fill(palette(ui).panel))
         .show(ui, |ui| super::lanes::show(ui, input, losses, commands));
-    ui.set_clip_rect(ui.max_rect().intersect(ui.clip_rect()));
+    widgets::clip_to_rest(ui);
     ui.spacing_mut().item_spacing.y = 0.0;
     super::at_risk::show(ui, input, losses, commands);
 }

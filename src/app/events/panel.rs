@@ -84,7 +84,7 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
             });
     }
     // The table must not extend over the detail.
-    ui.set_clip_rect(ui.max_rect().intersect(ui.clip_rect()));
+    widgets::clip_to_rest(ui);
     table(ui, input, list, commands);
 }
 

@@ -45,6 +45,8 @@ const SPACE: egui::Rangef = egui::Rangef {
 };
 /// Minimum space between figures, in points; less only with the fewest per row.
 const ROOMY: f32 = 10.0;
+/// Space between figures in the narrowest lanes, in points.
+const CLOSE: f32 = 6.0;
 
 /// Returns the figures of a lane or of the recorded one, most important first.
 fn all_figures(input: &LanesInput<'_>, lane: Option<usize>) -> [Figure; N] {
@@ -191,19 +193,8 @@ pub(in crate::app) struct Grid {
 impl Grid {
     /// Computes the layout for figures in this width.
     pub(in crate::app) fn new(ui: &Ui, input: &LanesInput<'_>, room: f32) -> Self {
-        let mut widths = [0.0_f32; N];
-        for lane in input.columns() {
-            for (width, figure) in widths.iter_mut().zip(all_figures(input, lane)) {
-                *width = width.max(figure.width(ui));
-            }
-        }
-        let columns = |per_row: usize| -> Vec<f32> {
-            let widest = |column: usize| {
-                let column = widths.iter().skip(column).step_by(per_row);
-                column.copied().fold(0.0, f32::max)
-            };
-            (0..per_row).map(widest).collect()
-        };
+        let widths = widths(ui, input);
+        let columns = |per_row: usize| columns(&widths, per_row);
         let fits = |columns: &Vec<f32>| {
             columns.iter().sum::<f32>() + ROOMY * (columns.len() - 1) as f32 <= room
         };
@@ -229,6 +220,32 @@ impl Grid {
             ROW
         }
     }
+}
+
+/// Returns the width that the figures need with the fewest per row, in points.
+pub(super) fn least_width(ui: &Ui, input: &LanesInput<'_>) -> f32 {
+    let columns = columns(&widths(ui, input), N_DIFFERENT);
+    columns.iter().sum::<f32>() + CLOSE * (columns.len() - 1) as f32
+}
+
+/// Returns the largest width of each figure in all lanes.
+fn widths(ui: &Ui, input: &LanesInput<'_>) -> [f32; N] {
+    let mut widths = [0.0_f32; N];
+    for lane in input.columns() {
+        for (width, figure) in widths.iter_mut().zip(all_figures(input, lane)) {
+            *width = width.max(figure.width(ui));
+        }
+    }
+    widths
+}
+
+/// Returns the width of each column with this number of figures per row.
+fn columns(widths: &[f32; N], per_row: usize) -> Vec<f32> {
+    let widest = |column: usize| {
+        let column = widths.iter().skip(column).step_by(per_row);
+        column.copied().fold(0.0, f32::max)
+    };
+    (0..per_row).map(widest).collect()
 }
 
 impl Figure {

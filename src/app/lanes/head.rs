@@ -52,9 +52,17 @@ pub(super) fn plan(ui: &Ui, input: &LanesInput<'_>, width: f32) -> Plan {
     Plan { grid, height }
 }
 
+/// Returns the minimum width of a head, in points.
+pub(super) fn least_width(ui: &Ui, input: &LanesInput<'_>) -> f32 {
+    figures::least_width(ui, input) + 2.0 * MARGIN
+}
+
+/// Margin of a narrow head, in points.
+const MARGIN: f32 = 8.0;
+
 /// Returns the left and right margin of a head of this width, in points.
 fn margin(width: f32) -> f32 {
-    if width < 200.0 { 8.0 } else { 12.0 }
+    if width < 208.0 { MARGIN } else { 12.0 }
 }
 
 /// Shows the head of a lane in `rect`.

@@ -20,6 +20,8 @@ use egui::{Id, Rect, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
 pub(super) const ROW: f32 = 17.0;
 /// Minimum width of a lane in points. Lanes that do not fit scroll horizontally.
 const MIN_LANE: f32 = 180.0;
+/// Maximum width of lanes that do not all fit, as a multiple of the minimum.
+const MAX_STRETCH: f32 = 1.25;
 /// Width in points below which the status words are hidden. The bars show the status by their fill pattern.
 pub(super) const ROOM_FOR_WORDS: f32 = 200.0;
 
@@ -32,15 +34,24 @@ const BAR: f32 = 8.0;
 /// Returns the minimum height of lanes in this width: their heads, a row, and the scroll bar if the lanes do not fit.
 pub(in crate::app) fn least_height(ui: &Ui, session: &OpenSession<'_>, available: f32) -> f32 {
     let input = &LanesInput::new(session);
-    let width = width(input, available);
+    let width = width(ui, input, available);
     let head = head::plan(ui, input, width).height;
     let has_bar = width * n_columns(input) as f32 > available + 0.5;
     head + MIN_ROWS * ROW + if has_bar { BAR } else { 0.0 }
 }
 
-/// Returns the width of each lane, in points.
-fn width(input: &LanesInput<'_>, available: f32) -> f32 {
-    (available / n_columns(input) as f32).max(MIN_LANE)
+/// Returns the width of each lane, in points. If not all fit, no lane is cut as long as little is left over.
+fn width(ui: &Ui, input: &LanesInput<'_>, available: f32) -> f32 {
+    let least = head::least_width(ui, input).max(MIN_LANE);
+    let even = available / n_columns(input) as f32;
+    let whole = available / (available / least).floor().max(1.0);
+    if even >= least {
+        even
+    } else if whole <= MAX_STRETCH * least {
+        whole
+    } else {
+        least
+    }
 }
 
 /// Returns the number of lanes with the recorded one.
@@ -51,7 +62,7 @@ fn n_columns(input: &LanesInput<'_>) -> usize {
 /// Shows the lanes.
 pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
     let input = &LanesInput::new(session);
-    let (n, width) = (n_columns(input), width(input, ui.available_width()));
+    let (n, width) = (n_columns(input), width(ui, input, ui.available_width()));
     ui.spacing_mut().item_spacing = vec2(0.0, 0.0);
     // Scrolling snaps to whole rows, so no fade at the edges is needed.
     ui.spacing_mut().scroll.fade.strength = 0.0;
@@ -66,7 +77,11 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
     // The mouse wheel scrolls the lanes over their heads and the rows below.
     ui.style_mut().always_scroll_the_only_direction = true;
     let revealed = column_to_reveal(ui, input);
-    ScrollArea::horizontal().auto_shrink(false).show(ui, |ui| {
+    let mut area = ScrollArea::horizontal().auto_shrink(false);
+    if revealed.is_some_and(|revealed| revealed.is_anew) {
+        area = area.horizontal_scroll_offset(0.0);
+    }
+    area.show(ui, |ui| {
         ui.spacing_mut().scroll = rows_scroll;
         let plan = head::plan(ui, input, width);
         let full = vec2(width * n as f32, plan.height);
@@ -76,7 +91,7 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
             let left = head.left() + column as f32 * width;
             let area = Rect::from_min_max(pos2(left, head.top()), pos2(left + width, bottom));
             let is_focused = input.selection.lane == lane;
-            if revealed == Some(column) {
+            if revealed.is_some_and(|revealed| revealed.column == column) {
                 ui.scroll_to_rect(area.with_max_y(head.bottom()), None);
             }
             if is_focused {
@@ -94,12 +109,24 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
     });
 }
 
-/// Returns the column of the focused lane in the frame in which it got the focus, to scroll it into view.
-fn column_to_reveal(ui: &Ui, input: &LanesInput<'_>) -> Option<usize> {
+/// A lane that is scrolled into view.
+#[derive(Clone, Copy)]
+struct Revealed {
+    column: usize,
+    /// Whether the lanes are first scrolled to their start.
+    is_anew: bool,
+}
+
+/// Returns the focused lane in the frame in which it got the focus or in which the scale of the window changed.
+fn column_to_reveal(ui: &Ui, input: &LanesInput<'_>) -> Option<Revealed> {
     let (id, lane) = (Id::unique("lane in view"), input.selection.lane);
-    let before: Option<Option<usize>> = ui.data(|data| data.get_temp(id));
-    ui.data_mut(|data| data.insert_temp(id, lane));
-    (before != Some(lane)).then(|| lane.map_or(0, |lane| lane + 1))
+    let now = (lane, ui.ctx().zoom_factor());
+    let before: Option<(Option<usize>, f32)> = ui.data(|data| data.get_temp(id));
+    ui.data_mut(|data| data.insert_temp(id, now));
+    (before != Some(now)).then(|| Revealed {
+        column: lane.map_or(0, |lane| lane + 1),
+        is_anew: before.is_some_and(|before| before.1 != now.1),
+    })
 }
 
 /// Returns the row to keep in view: the selected one, or the next one if the lanes have no row for it.

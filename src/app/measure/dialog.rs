@@ -4,6 +4,7 @@ use super::command::MeasureCommand;
 use super::job::{Asking, Measurement, Stage};
 use super::run::Consent;
 use super::{probe, result};
+use crate::analysis::statistics::MIN_CLUSTERS;
 use crate::app::command::Commands;
 use crate::app::export::dialog::failed;
 use crate::app::export::stages::{destination, facts};
@@ -12,7 +13,8 @@ use crate::app::theme::{self, palette, space};
 use crate::app::widgets::dialog::{dialog, dialog_title};
 use crate::app::widgets::text::{small, weak};
 use crate::app::{widgets, wording};
-use egui::{ProgressBar, RichText, ScrollArea, Ui};
+use crate::exec::evaluate::PlanCost;
+use egui::{Label, ProgressBar, RichText, ScrollArea, Ui};
 use std::sync::atomic::Ordering;
 
 /// Width of the dialog, in points: with the form, and with results.
@@ -118,25 +120,6 @@ fn ask_consent(ui: &mut Ui, consent: &Consent) {
         ),
         None => cost.quote.to_string(),
     };
-    let pairs = format!(
-        "{} after {}",
-        wording::count(cost.pairs, "probe"),
-        wording::count(cost.clusters, "compaction")
-    );
-    let detects = match cost.detectable {
-        Some(difference) => format!(
-            "a difference of {:.0} points between two lanes, with {pairs}",
-            difference * 100.0
-        ),
-        None => format!("no difference: {pairs} are too few"),
-    };
-    let budget = match &consent.budget {
-        Some(budget) => format!(
-            "stops before requests cost more than {}",
-            wording::usd(budget.limit)
-        ),
-        None => "no limit".to_owned(),
-    };
     let log = match &consent.model.log {
         Some(path) => path.display().to_string(),
         None => "nothing is logged: a stopped run cannot be continued".to_owned(),
@@ -152,11 +135,60 @@ fn ask_consent(ui: &mut Ui, consent: &Consent) {
                 format!("at most {} tokens", wording::tokens(cost.answers)),
             ),
             ("price", price),
-            ("detects", detects),
-            ("budget", budget),
+            ("detects", detects(cost)),
+            ("budget", budget(consent)),
             ("log", log),
         ],
     );
+    if cost.detectable.is_none() {
+        ui.add_space(space::XS);
+        let text = RichText::new(inconclusive(cost)).color(palette(ui).warn);
+        ui.add(Label::new(text).wrap());
+    }
+}
+
+/// Returns the difference that the run can detect.
+fn detects(cost: &PlanCost) -> String {
+    let pairs = format!(
+        "{} after {}",
+        wording::count(cost.pairs, "probe"),
+        wording::count(cost.clusters, "compaction")
+    );
+    match cost.detectable {
+        Some(difference) => format!(
+            "a difference of {:.0} points between two lanes, with {pairs}",
+            difference * 100.0
+        ),
+        None => format!("no difference: {pairs} are too few"),
+    }
+}
+
+/// Returns the warning of a run that cannot conclude anything, and the way to one that can.
+fn inconclusive(cost: &PlanCost) -> String {
+    if cost.clusters < MIN_CLUSTERS {
+        format!(
+            "The result will be inconclusive: a comparison of lanes needs at least {MIN_CLUSTERS} compactions. \
+             Choose a longer session, or evaluate several sessions with `plimsoll evaluate`."
+        )
+    } else {
+        "The result will be inconclusive: enter more probes.".to_owned()
+    }
+}
+
+fn budget(consent: &Consent) -> String {
+    match (consent.limit, &consent.budget) {
+        (Some(limit), Some(_)) => {
+            format!(
+                "stops before requests cost more than {}",
+                wording::usd(limit)
+            )
+        }
+        (Some(limit), None) => format!(
+            "{} is not applied: requests to this machine have no price",
+            wording::usd(limit)
+        ),
+        (None, _) => "no limit".to_owned(),
+    }
 }
 
 fn progress(ui: &mut Ui, asking: &Asking) {

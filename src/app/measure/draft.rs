@@ -75,7 +75,7 @@ impl MeasureDraft {
 
     /// Returns whether the form is complete.
     pub fn is_complete(&self) -> bool {
-        self.is_replay() || self.model.trouble().is_none()
+        self.is_replay() || (self.model.trouble().is_none() && self.limit().is_ok())
     }
 
     /// Returns the limit on the price, if one is given.
@@ -91,7 +91,7 @@ impl MeasureDraft {
         let limit = limit.filter(|limit: &f64| limit.is_finite() && *limit >= 0.0);
         limit
             .map(Some)
-            .ok_or_else(|| "the budget is a number of dollars, 0 or more".to_owned())
+            .ok_or_else(|| "The budget is a number of dollars, 0 or more.".to_owned())
     }
 }
 

@@ -26,8 +26,8 @@ impl App {
         };
         match command {
             MeasureCommand::Open | MeasureCommand::Browse(_) => {}
-            MeasureCommand::Edit(draft) => measurement.draft = *draft,
-            MeasureCommand::SetKey(key) => measurement.key = key,
+            MeasureCommand::Edit(draft) => measurement.edit(*draft),
+            MeasureCommand::SetKey(key) => measurement.set_key(key),
             MeasureCommand::Run => measurement.plan(MeasureInputs {
                 runs,
                 costs: self.derived.costs(),
@@ -45,7 +45,9 @@ impl App {
     /// Receives a path chosen in the system's dialog.
     pub(in crate::app) fn measured_with(&mut self, path: MeasurePath, text: String) {
         if let Some(measurement) = &mut self.measurement {
-            *path.of_mut(&mut measurement.draft) = text;
+            let mut draft = measurement.draft.clone();
+            *path.of_mut(&mut draft) = text;
+            measurement.edit(draft);
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::app::theme::{palette, space};
 use crate::app::widgets;
 use crate::app::widgets::path_field::PathField;
 use crate::app::widgets::text::small;
-use egui::{DragValue, Ui};
+use egui::{DragValue, RichText, Ui};
 
 /// Shows the form.
 pub(super) fn show(ui: &mut Ui, runs: &Runs, measurement: &Measurement, commands: &mut Commands) {
@@ -44,6 +44,11 @@ pub(super) fn show(ui: &mut Ui, runs: &Runs, measurement: &Measurement, commands
         ui.label(small(ui, text));
     } else {
         field(ui, "budget", &mut draft.budget, "USD; no limit");
+        if let Err(why) = draft.limit() {
+            row(ui, "", |ui, _| {
+                ui.label(RichText::new(why).color(palette(ui).bad));
+            });
+        }
         let action = model_fields::show(
             ui,
             (&measurement.key, measurement.keeps_state),

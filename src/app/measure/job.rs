@@ -90,6 +90,24 @@ impl Measurement {
         }
     }
 
+    /// Changes the settings. An error that concerned the previous settings disappears.
+    pub fn edit(&mut self, draft: MeasureDraft) {
+        self.draft = draft;
+        self.forget_error();
+    }
+
+    /// Changes the API key.
+    pub fn set_key(&mut self, key: Secret) {
+        self.key = key;
+        self.forget_error();
+    }
+
+    fn forget_error(&mut self) {
+        if matches!(self.stage, Stage::Failed(_)) {
+            self.stage = Stage::Form;
+        }
+    }
+
     /// Writes the questions, to ask for consent with their price, or repeats a logged run.
     pub fn plan(&mut self, inputs: MeasureInputs<'_>) {
         self.probe = None;

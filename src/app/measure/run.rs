@@ -37,7 +37,9 @@ pub struct Consent {
     pub cost: PlanCost,
     /// The model.
     pub model: Model,
-    /// Limit on the price.
+    /// The entered limit on the price.
+    pub limit: Option<Usd>,
+    /// The limit that is applied; `None` for a server on this machine.
     pub budget: Option<Budget>,
     /// Names of the lanes.
     pub lanes: String,
@@ -146,6 +148,7 @@ impl Consent {
             lanes: job.lane_names().join(", "),
             cost: plan.cost(&job, &model),
             model,
+            limit: draft.limit()?.map(Usd),
             budget,
             job,
             plan,

@@ -120,8 +120,10 @@ pub(super) fn place(hit: Hit, text: &MessageText, query: &Query) -> HitPlace {
     }
 }
 
-/// Characters of a snippet.
-const SNIPPET: usize = 120;
+/// Minimum and maximum number of characters of a snippet.
+const SNIPPET: (usize, usize) = (24, 120);
+/// Mean width of a character, in points.
+const CHARACTER: f32 = 6.5;
 
 /// Snippets of the previous frame, by message, query and match.
 type Snippets = FramePublisher<Id, Arc<Vec<SnippetPiece>>>;
@@ -138,12 +140,15 @@ pub(super) fn snippet(
     let found = input.view.found.map(|found| found.hit);
     let hit = found.filter(|hit| hit.message as usize == message);
     let nth = hit.map(|hit| (hit.part, hit.nth));
-    let id = Id::unique((input.document.id, message, nth, &input.view.filter.text));
+    let chars = (ui.available_width() / CHARACTER) as usize;
+    let chars = chars.clamp(SNIPPET.0, SNIPPET.1);
+    let text = &input.view.filter.text;
+    let id = Id::unique((input.document.id, message, nth, text, chars));
     let known = ui.memory_mut(|memory| memory.caches.cache::<Snippets>().get(&id).cloned());
     let snippet = known.or_else(|| {
         let subject = Subject::new(input.document.session(), None, message);
         let hit = hit.or_else(|| query.first_hit(&subject))?;
-        Some(Arc::new(query.snippet(&subject, hit, SNIPPET)))
+        Some(Arc::new(query.snippet(&subject, hit, chars)))
     })?;
     ui.memory_mut(|memory| {
         let cache = memory.caches.cache::<Snippets>();

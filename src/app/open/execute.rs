@@ -38,7 +38,10 @@ impl App {
             }
             OpenCommand::DismissError => self.problem = None,
             OpenCommand::AskPath(is_open) => self.view.asks_path = is_open,
-            OpenCommand::EditPath(path) => self.view.path = path,
+            OpenCommand::EditPath(path) => {
+                self.view.path = path;
+                self.problem = None;
+            }
         }
     }
 

@@ -12,7 +12,7 @@ use crate::app::widgets;
 use crate::app::widgets::text::weak;
 use crate::formats;
 use egui::{
-    Align, CentralPanel, Frame as UiFrame, Key, Label, Layout, Margin, RichText, ScrollArea,
+    Align, CentralPanel, Frame as UiFrame, Id, Key, Label, Layout, Margin, RichText, ScrollArea,
     Stroke, TextEdit, TextStyle, TextWrapMode, Ui, UiBuilder,
 };
 use std::path::PathBuf;
@@ -132,7 +132,7 @@ fn others(ui: &mut Ui, commands: &mut Commands) {
         if find.clicked() {
             commands.push(SessionsCommand::Show(None));
         }
-        let paste = widgets::secondary_button(ui, "Paste a conversation", "Ctrl V");
+        let paste = widgets::secondary_button(ui, "Paste a conversation", "Ctrl+V");
         let paste = paste.on_hover_text(
             "Opens a session file or the messages of a request from the clipboard",
         );
@@ -172,13 +172,19 @@ fn path_field(ui: &mut Ui, input: &WelcomeInput<'_>, commands: &mut Commands) {
         // The button is right-aligned; the field takes the remaining width.
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let is_clicked = widgets::secondary_button(ui, "Load", "").clicked();
+            // An error above the field does not change its id.
             let edit = TextEdit::singleline(&mut path)
+                .id(Id::unique("path of a session"))
                 .hint_text("/home/me/session.jsonl")
                 .desired_width(ui.available_width() - 16.0);
             let response = ui
                 .add(edit.margin(Margin::symmetric(8, 6)))
                 .labelled_by(label.id);
             let is_entered = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
+            if is_entered {
+                // If the path is wrong, typing goes on.
+                response.request_focus();
+            }
             if response.changed() {
                 commands.push(OpenCommand::EditPath(path.clone()));
             }

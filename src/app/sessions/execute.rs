@@ -7,6 +7,7 @@ use crate::app::messages::order::Filter;
 use crate::app::messages::state::MessagesCommand;
 use crate::app::open::document::Origin;
 use crate::app::shell::file_dialog::DialogPurpose;
+use crate::app::tabs::target_tab::TargetTab;
 use std::path::PathBuf;
 
 impl App {
@@ -43,7 +44,7 @@ impl App {
                     sessions.search.start(ctx, self.work, folder);
                 }
             }
-            SessionsCommand::OpenFound(row) => self.open_found(ctx, row),
+            SessionsCommand::OpenFound(row, target) => self.open_found(ctx, row, target),
             SessionsCommand::SwitchIndex(is_on) => self.switch_index(ctx, is_on),
             command => {
                 if let Some(sessions) = &mut self.sessions {
@@ -54,7 +55,7 @@ impl App {
     }
 
     /// Opens the session of a row of the search results; its message is shown once the session is loaded.
-    fn open_found(&mut self, ctx: &egui::Context, row: FoundRow) {
+    fn open_found(&mut self, ctx: &egui::Context, row: FoundRow, target: TargetTab) {
         let Some(sessions) = &self.sessions else {
             return;
         };
@@ -76,8 +77,19 @@ impl App {
             hit: message.hit,
             query: search.searched.clone().unwrap_or_default(),
         };
-        self.found_message = Some(opened.clone());
-        self.open(ctx, Origin::Path(opened.path), opened.conversation);
+        let (origin, conversation) = (Origin::Path(opened.path.clone()), opened.conversation);
+        let pending = self.found_message.replace(opened.clone());
+        if target == TargetTab::New {
+            if self.show_tab_of(ctx, &origin, conversation) {
+                return;
+            }
+            self.found_message = pending;
+            if !self.new_tab(ctx) {
+                return;
+            }
+            self.found_message = Some(opened);
+        }
+        self.open(ctx, origin, conversation);
     }
 
     /// Shows the message with which the open session was found, if it was.

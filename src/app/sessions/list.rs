@@ -4,11 +4,13 @@ use super::search::{FoundRow, SessionSearch, files};
 use crate::analysis::query::Hit;
 use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task::{self, Background};
+use crate::app::tabs::target_tab::TargetTab;
 use crate::exec::stores::{self, Cache, Listed, Listing, SessionSummary};
 use crate::exec::{self, IndexFolder};
 use crate::progress::Progress;
 use crate::units::Share;
 use std::cmp::Ordering;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -42,7 +44,7 @@ pub enum SessionsCommand {
     /// Highlight this row of the results.
     HighlightFound(usize),
     /// Open the session of this row of the results, at its message.
-    OpenFound(FoundRow),
+    OpenFound(FoundRow, TargetTab),
     /// Switch the index on, or remove it and switch it off.
     SwitchIndex(bool),
 }
@@ -166,6 +168,9 @@ impl Sessions {
     /// Receives rows since the last frame.
     pub(in crate::app) fn poll(&mut self, ctx: &egui::Context, at: WorkMode) {
         self.search.poll(ctx, at, self.folder.as_deref());
+        if let Some(files) = self.search.files.take() {
+            self.remove_deleted(&files);
+        }
         let n_before = self.rows.len();
         for listed in self.news.try_iter() {
             match listed.summary {
@@ -221,6 +226,17 @@ impl Sessions {
     /// Returns whether the rows are cached.
     pub fn is_remembered(&self) -> bool {
         self.with_state
+    }
+
+    /// Removes the rows of files that a later search did not find.
+    fn remove_deleted(&mut self, files: &HashSet<PathBuf>) {
+        let n_before = self.rows.len();
+        self.rows.retain(|row| files.contains(&row.found.path));
+        self.unread.retain(|file| files.contains(&file.path));
+        if self.rows.len() != n_before {
+            self.highlighted = None;
+            self.sort();
+        }
     }
 
     fn sort(&mut self) {

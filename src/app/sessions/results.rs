@@ -7,14 +7,16 @@ use super::search_field;
 use super::table::age;
 use crate::analysis::query::FoundMessage;
 use crate::app::command::Commands;
+use crate::app::tabs::open_item;
+use crate::app::tabs::target_tab::TargetTab;
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets::text::{padded, small, weak};
 use crate::app::{widgets, wording};
 use crate::exec::search::FoundSession;
 use crate::safe_text;
 use egui::{
-    Align, Id, Label, Layout, Rect, RichText, Role, ScrollArea, Sense, Ui, UiBuilder, WidgetInfo,
-    vec2,
+    Align, Id, Label, Layout, Rect, Response, RichText, Role, ScrollArea, Sense, Ui, UiBuilder,
+    WidgetInfo, vec2,
 };
 use std::time::SystemTime;
 
@@ -32,14 +34,15 @@ fn list_id() -> Id {
 /// Shows the results, or why there are none.
 pub(super) fn show(ui: &mut Ui, sessions: &Sessions, commands: &mut Commands) {
     let search = &sessions.search;
-    if search.rows.is_empty() {
+    if search.rows.is_empty() || search.is_outdated() {
         return empty_state(ui, search, commands);
     }
     let ids = (search_field::field_id(), list_id());
     let highlighted = search.highlighted.filter(|_| search.is_current());
     let keys = keys::read(ui, ids, search.rows.len(), highlighted);
     if let Some(row) = highlighted.filter(|_| keys.is_entered) {
-        commands.push(SessionsCommand::OpenFound(search.rows[row]));
+        let row = search.rows[row];
+        commands.push(SessionsCommand::OpenFound(row, TargetTab::Shown));
     }
     if let Some(row) = keys.moved_to {
         commands.push(SessionsCommand::HighlightFound(row));
@@ -56,9 +59,10 @@ pub(super) fn show(ui: &mut Ui, sessions: &Sessions, commands: &mut Commands) {
     scroll.show_rows(ui, ROW, search.rows.len(), |ui, rows| {
         for idx in rows {
             let row = search.rows[idx];
-            if show_row(ui, search, row, highlighted == Some(idx), now) {
-                commands.push(SessionsCommand::OpenFound(row));
-            }
+            let response = show_row(ui, search, row, highlighted == Some(idx), now);
+            let mut target = open_item::target(&response);
+            response.context_menu(|ui| target = open_item::chosen(ui));
+            commands.extend(target.map(|target| SessionsCommand::OpenFound(row, target)));
         }
     });
     let value = highlighted.map(|row| row_text(search, search.rows[row]));
@@ -67,7 +71,11 @@ pub(super) fn show(ui: &mut Ui, sessions: &Sessions, commands: &mut Commands) {
 
 fn empty_state(ui: &mut Ui, search: &SessionSearch, commands: &mut Commands) {
     padded(ui, |ui| {
-        if search.progress().is_some() {
+        if let Some(error) = &search.error {
+            ui.label(RichText::new(error.to_string()).color(palette(ui).bad));
+        } else if search.is_outdated() {
+            ui.label(weak(ui, "Press Enter to search."));
+        } else if search.progress().is_some() {
             let text = if search.index_bytes.is_some() {
                 "Searching the index…"
             } else {
@@ -92,14 +100,14 @@ fn empty_state(ui: &mut Ui, search: &SessionSearch, commands: &mut Commands) {
     });
 }
 
-/// Shows a row and returns whether it was clicked.
+/// Shows a row.
 fn show_row(
     ui: &mut Ui,
     search: &SessionSearch,
     row: FoundRow,
     is_highlighted: bool,
     now: SystemTime,
-) -> bool {
+) -> Response {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, row_text(search, row)));
     let tone = palette(ui);
@@ -125,7 +133,7 @@ fn show_row(
             ui.label(weak(&ui, format!("{n}: open the session to see all")));
         }
     }
-    response.clicked()
+    response
 }
 
 fn session_row(ui: &mut Ui, session: &FoundSession, now: SystemTime) {

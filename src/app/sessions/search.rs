@@ -9,6 +9,7 @@ use crate::exec::{IndexError, IndexFolder};
 use crate::progress::Progress;
 use crate::tokens;
 use crate::units::Share;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -57,6 +58,8 @@ pub struct SessionSearch {
     pub index: IndexFolder,
     /// Whether the index is on, and its size in bytes.
     pub index_bytes: Option<u64>,
+    /// The files that the last search or update of the index found, until they are taken.
+    pub(super) files: Option<HashSet<PathBuf>>,
     query: Query,
     typed: Option<Instant>,
     running: Option<Running>,
@@ -69,8 +72,11 @@ struct Running {
     /// Whether it searches. Otherwise it only brings the index up to date.
     is_search: bool,
     news: Receiver<FoundSession>,
-    work: Background<Result<SearchResult, String>>,
+    work: Background<Result<Searched, String>>,
 }
+
+/// The files of a search, and its result.
+type Searched = (HashSet<PathBuf>, SearchResult);
 
 impl SessionSearch {
     /// Creates an empty search.
@@ -86,6 +92,7 @@ impl SessionSearch {
             problem: None,
             index,
             index_bytes: None,
+            files: None,
             query: Query::default(),
             typed: None,
             running: None,
@@ -102,6 +109,11 @@ impl SessionSearch {
     /// Returns whether the results are those of the typed query.
     pub fn is_current(&self) -> bool {
         self.searched.as_ref() == Some(&self.text)
+    }
+
+    /// Returns whether the results are those of another query than the typed one, and stay so until Enter is pressed.
+    pub fn is_outdated(&self) -> bool {
+        !self.is_current() && (self.error.is_some() || self.index_bytes.is_none())
     }
 
     /// Returns whether the result is the whole result of the typed query.
@@ -218,7 +230,8 @@ impl SessionSearch {
         let n_before = self.result.sessions.len();
         self.result.sessions.extend(running.news.try_iter());
         match running.work.take() {
-            Ok(Some(Ok(result))) => {
+            Ok(Some(Ok((files, result)))) => {
+                self.files = Some(files);
                 self.result = result;
                 self.measure_index();
                 self.update_rows();
@@ -268,12 +281,13 @@ fn work(
     index: &IndexFolder,
     progress: &Progress,
     (news, ctx): (&Sender<FoundSession>, &egui::Context),
-) -> Result<SearchResult, String> {
+) -> Result<Searched, String> {
     let files = files(folder, progress)?;
+    let paths = files.iter().map(|file| file.path.clone()).collect();
     let Some(options) = options else {
         let update = || index.open()?.update(&files, progress);
         return match update() {
-            Ok(_) | Err(IndexError::Cancelled) => Ok(SearchResult::default()),
+            Ok(_) | Err(IndexError::Cancelled) => Ok((paths, SearchResult::default())),
             Err(error) => Err(error.to_string()),
         };
     };
@@ -282,7 +296,9 @@ fn work(
         let _ = news.send(session.clone());
         ctx.request_repaint_after(Duration::from_millis(50));
     };
-    search(&files, options, index, progress, found).map_err(|cancelled| cancelled.to_string())
+    let result = search(&files, options, index, progress, found);
+    let result = result.map_err(|cancelled| cancelled.to_string())?;
+    Ok((paths, result))
 }
 
 /// Finds the files of a folder, or of all agents.

@@ -75,12 +75,13 @@ fn field(ui: &mut Ui, search: &SessionSearch, commands: &mut Commands) {
         }
     }
     let purpose = "Search the messages of all sessions";
-    widgets::explain_query(ui, response, search.error.as_ref(), purpose);
+    // An error is shown in place of the results.
+    widgets::explain_query(ui, response, None, purpose);
 }
 
 fn counted(search: &SessionSearch) -> String {
     let result = &search.result;
-    if search.searched.is_none() || result.sessions.is_empty() {
+    if search.searched.is_none() || search.is_outdated() || result.sessions.is_empty() {
         return String::new();
     }
     let matches = wording::count(result.n_hits(), "match");
@@ -103,15 +104,17 @@ fn index_menu(ui: &mut Ui, search: &SessionSearch, commands: &mut Commands) {
     let path = search.index.path().unwrap_or_default();
     let path = safe_text::one_line(&path.display().to_string(), 200);
     Popup::menu(&button)
+        .layout(Layout::top_down(Align::Min))
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .show(|ui| {
             ui.set_width(380.0);
             let text = if search.index_bytes.is_some() {
-                "The index stores the text of your sessions in this file, readable by you alone. It follows changed and deleted \
-                 files."
+                "The index stores the text of your sessions in this file, which only your account can read. A search updates it \
+                 after files have changed or were deleted."
             } else {
-                "Without an index, each search reads all files. The index answers at once. It stores the text of your sessions \
-                 in this file, readable by you alone. It follows changed and deleted files."
+                "Without an index, each search reads all files. With an index, results appear while you type. It stores the text \
+                 of your sessions in this file, which only your account can read. A search updates it after files have changed or \
+                 were deleted."
             };
             ui.add(Label::new(text).wrap());
             ui.add(Label::new(small(ui, path)).wrap());

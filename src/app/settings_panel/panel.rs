@@ -12,6 +12,7 @@ use crate::app::lanes::command::LanesCommand;
 use crate::app::selection::SelectCommand;
 use crate::app::shell::command::ShellCommand;
 use crate::app::shell::open_session::OpenSession;
+use crate::app::shell::toasts;
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets::text::{small, weak};
 use crate::app::widgets::{self, KnobSpec, Tone, knob_menu, knob_slider};
@@ -44,6 +45,7 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
         .frame(Frame::new().inner_margin(margin))
         .show(ui, |ui| {
             foot(ui, input, is_low, commands);
+            toasts::keep_clear(ui, ui.min_rect());
         });
     head(ui, input, commands);
     ui.add_space(space::XS);

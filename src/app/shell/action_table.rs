@@ -113,7 +113,7 @@ pub(super) static ACTIONS: &[Action] = &[
     elsewhere("F", "Show the whole timeline (or double-click it)"),
     // Before the keys without Shift, which would match these as well.
     row(
-        "Shift+k   Shift+j",
+        "Shift+K   Shift+J",
         "Select more messages (or Shift+↑, Shift+↓)",
         When::InDocument,
         &[
@@ -131,7 +131,7 @@ pub(super) static ACTIONS: &[Action] = &[
         ],
     ),
     row(
-        "k   j",
+        "K   J",
         "Previous, next message (or ↑, ↓)",
         When::InDocument,
         &[
@@ -303,7 +303,7 @@ pub(super) static ACTIONS: &[Action] = &[
     always("Run logs", |_| send(RunLogsCommand::Show)),
     always("Dark theme", |_| theme(ThemePreference::Dark)),
     always("Light theme", |_| theme(ThemePreference::Light)),
-    always("Theme of the system", |_| theme(ThemePreference::System)),
+    always("System theme", |_| theme(ThemePreference::System)),
 ];
 
 /// Returns a command of any feature.

@@ -16,16 +16,17 @@ pub(in crate::app) struct Fit {
     drawn: f32,
 }
 
-impl Default for Fit {
-    fn default() -> Self {
-        Self {
-            chosen: 1.0,
-            drawn: 1.0,
-        }
-    }
-}
-
 impl Fit {
+    /// Creates the scale of a window without content, which has the scale 1.
+    pub(in crate::app) fn new(chosen: f32) -> Self {
+        Self { chosen, drawn: 1.0 }
+    }
+
+    /// Returns the selected scale.
+    pub(in crate::app) fn chosen(self) -> f32 {
+        self.chosen
+    }
+
     /// Sets the scale of the next frame: the selected one, or the largest that fits.
     pub(in crate::app) fn apply(&mut self, ctx: &Context) {
         let now = ctx.zoom_factor();
@@ -38,5 +39,38 @@ impl Fit {
         if self.drawn != now {
             ctx.set_zoom_factor(self.drawn);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use egui::{Pos2, RawInput, Rect};
+
+    /// Runs frames in a window of this size in pixels.
+    fn run(ctx: &Context, fit: &mut Fit, size: Vec2) {
+        for _ in 0..3 {
+            let input = RawInput {
+                screen_rect: Some(Rect::from_min_size(Pos2::ZERO, size / ctx.zoom_factor())),
+                ..RawInput::default()
+            };
+            let mut output = ctx.run_ui(input, |ui| fit.apply(ui.ctx()));
+            output.textures_delta.clear();
+        }
+    }
+
+    #[test]
+    fn the_chosen_scale_returns_when_the_window_is_large_enough() {
+        let (ctx, mut fit) = (Context::default(), Fit::new(1.2));
+        run(&ctx, &mut fit, vec2(1440.0, 900.0));
+        assert_eq!(ctx.zoom_factor(), 1.2);
+        run(&ctx, &mut fit, vec2(640.0, 448.0));
+        assert!((ctx.zoom_factor() - 0.8).abs() < 0.001);
+        assert_eq!(fit.chosen(), 1.2, "the small window does not change it");
+        run(&ctx, &mut fit, vec2(1440.0, 900.0));
+        assert_eq!(ctx.zoom_factor(), 1.2);
+        ctx.set_zoom_factor(1.1);
+        run(&ctx, &mut fit, vec2(1440.0, 900.0));
+        assert_eq!(fit.chosen(), 1.1);
     }
 }

@@ -2,8 +2,11 @@
 
 use crate::app::cost::billing::OwnPrice;
 use crate::exec::{self, State};
-use egui::ThemePreference;
+use egui::{Rangef, ThemePreference};
 use std::path::{Path, PathBuf};
+
+/// Range of the zoom factor that is restored.
+const ZOOM: Rangef = Rangef { min: 0.5, max: 3.0 };
 
 /// The saved state.
 #[derive(Debug)]
@@ -94,6 +97,20 @@ impl Memory {
         self.update(|state| name.clone_into(&mut state.theme))
     }
 
+    /// Returns the zoom factor that was chosen last.
+    pub(in crate::app) fn zoom(&self) -> f32 {
+        let zoom = self.state.zoom.filter(|zoom| zoom.is_finite());
+        zoom.map_or(1.0, |zoom| zoom.clamp(ZOOM.min, ZOOM.max))
+    }
+
+    /// Saves the zoom factor, if it changed.
+    pub(in crate::app) fn set_zoom(&mut self, zoom: f32) -> Option<String> {
+        if zoom == self.zoom() {
+            return None;
+        }
+        self.update(|state| state.zoom = Some(zoom))
+    }
+
     /// Returns the last typed prices. They are not applied until you select them, since the models of another session
     /// may cost something else.
     pub(in crate::app) fn price(&self) -> Option<OwnPrice> {
@@ -146,6 +163,19 @@ mod tests {
         assert_eq!(memory.set_price(None), None);
         assert_eq!(memory.price(), Some(own));
     }
+
+    #[test]
+    fn the_zoom_factor_is_kept_within_its_range() {
+        let mut memory = Memory::new(true, &[]);
+        assert_eq!(memory.zoom(), 1.0);
+        assert_eq!(memory.set_zoom(1.2), None);
+        assert_eq!(memory.zoom(), 1.2);
+        for (kept, zoom) in [(f32::NAN, 1.0), (90.0, 3.0), (0.0, 0.5)] {
+            memory.state.zoom = Some(kept);
+            assert_eq!(memory.zoom(), zoom);
+        }
+    }
+
     #[test]
     fn listed_folders_are_remembered_and_distinguished_from_files() {
         let folder = tempfile::tempdir().unwrap();

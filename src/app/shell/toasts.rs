@@ -1,9 +1,10 @@
-//! Temporary notices at the lower right, over the settings panel. They never cover a chart and let clicks through.
+//! Temporary notices at the lower right, over the settings panel and above its buttons. They never cover a chart and let
+//! clicks through.
 
 use crate::app::theme::{palette, space};
 use crate::app::widgets::Tone;
 use egui::containers::panel::PanelState;
-use egui::{Align2, Area, Frame, Id, Label, Margin, Order, RichText, Ui, vec2};
+use egui::{Align2, Area, Frame, Id, Label, Margin, Order, Rect, RichText, Ui, vec2};
 use std::time::Duration;
 
 /// Display time of a notice in seconds. Notices with a file path or an instruction use the longer one.
@@ -13,6 +14,8 @@ const LONG: f64 = 12.0;
 const WIDTH: f32 = 276.0;
 /// Space around the notices, in points.
 const MARGIN: f32 = space::S;
+/// Distance from the bottom of the window below which buttons are kept clear, in points.
+const LOW: f32 = 40.0;
 
 /// The active notices.
 #[derive(Debug, Default)]
@@ -76,7 +79,7 @@ impl Toasts {
         let width = settings.map_or(WIDTH, |panel| panel.outer_rect.width() - 2.0 * MARGIN);
         let area = Area::new(Id::unique("toasts"))
             .order(Order::Foreground)
-            .anchor(Align2::RIGHT_BOTTOM, vec2(-MARGIN, -MARGIN))
+            .anchor(Align2::RIGHT_BOTTOM, vec2(-MARGIN, -MARGIN - foot(ui)))
             .interactable(false);
         let shown = area.show(ui.ctx(), |ui| {
             ui.set_width(width);
@@ -101,6 +104,25 @@ impl Toasts {
             ui.ctx().request_repaint_after(next);
         }
     }
+}
+
+/// Notes the place of the buttons at the lower right of this frame, so that notices do not cover them.
+pub(in crate::app) fn keep_clear(ui: &Ui, buttons: Rect) {
+    ui.data_mut(|data| data.insert_temp(foot_id(), Some(buttons)));
+}
+
+fn foot_id() -> Id {
+    Id::unique("buttons below notices")
+}
+
+/// Returns the height of the buttons at the bottom of the window; 0 without buttons there.
+fn foot(ui: &Ui) -> f32 {
+    let buttons = ui.data_mut(|data| data.remove_temp::<Option<Rect>>(foot_id()));
+    let bottom = ui.ctx().content_rect().bottom();
+    let buttons = buttons
+        .flatten()
+        .filter(|buttons| bottom - buttons.bottom() < LOW);
+    buttons.map_or(0.0, |buttons| bottom - buttons.top())
 }
 
 impl Toast {

@@ -96,7 +96,7 @@ impl App {
     }
 
     /// Shows an empty tab: a new one unless the shown one is empty. Returns whether it is shown.
-    fn new_tab(&mut self, ctx: &egui::Context) -> bool {
+    pub(in crate::app) fn new_tab(&mut self, ctx: &egui::Context) -> bool {
         if self.is_empty_tab() {
             if let Some(sessions) = &mut self.sessions {
                 sessions.is_shown = false;

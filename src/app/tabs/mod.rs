@@ -6,3 +6,4 @@ mod execute;
 pub(super) mod open_item;
 pub(super) mod panel;
 pub(super) mod session_tab;
+pub mod target_tab;

@@ -1,18 +1,34 @@
 //! Items that open a session: in this tab by a click, in a new one by Ctrl+click or the middle button.
 
 use super::command::TabsCommand;
-use crate::app::command::Commands;
+use super::target_tab::TargetTab;
+use crate::app::command::{Command, Commands};
 use crate::app::compare::command::CompareCommand;
 use crate::app::open::command::OpenCommand;
 use egui::{Response, Ui};
 
-/// Sends the command of a click on an item.
-pub(in crate::app) fn clicked(response: &Response, open: OpenCommand, commands: &mut Commands) {
+/// Returns the tab in which a click on an item opens its session; `None` without a click.
+pub(in crate::app) fn target(response: &Response) -> Option<TargetTab> {
     let is_new = response.ctx.input(|input| input.modifiers.command);
     if response.middle_clicked() || response.clicked() && is_new {
-        commands.push(TabsCommand::OpenInNew(open));
-    } else if response.clicked() {
-        commands.push(open);
+        Some(TargetTab::New)
+    } else {
+        response.clicked().then_some(TargetTab::Shown)
+    }
+}
+
+/// Sends the command of a click on an item.
+pub(in crate::app) fn clicked(response: &Response, open: OpenCommand, commands: &mut Commands) {
+    if let Some(tab) = target(response) {
+        commands.push(open_in(tab, open));
+    }
+}
+
+/// Returns the command that opens an item in a tab.
+fn open_in(tab: TargetTab, open: OpenCommand) -> Command {
+    match tab {
+        TargetTab::Shown => open.into(),
+        TargetTab::New => TabsCommand::OpenInNew(open).into(),
     }
 }
 
@@ -23,16 +39,22 @@ pub(in crate::app) fn menu(
     compare: Option<CompareCommand>,
     commands: &mut Commands,
 ) {
-    if ui.button("Open").clicked() {
-        commands.push(open.clone());
-    }
-    let new = ui.button("Open in a new tab");
-    if new.on_hover_text("Ctrl+click or middle button").clicked() {
-        commands.push(TabsCommand::OpenInNew(open));
+    if let Some(tab) = chosen(ui) {
+        commands.push(open_in(tab, open));
     }
     if let Some(compare) = compare
         && ui.button("Compare with the open session").clicked()
     {
         commands.push(compare);
     }
+}
+
+/// Shows the items of a menu that open a session. Returns the chosen tab.
+pub(in crate::app) fn chosen(ui: &mut Ui) -> Option<TargetTab> {
+    let is_shown = ui.button("Open").clicked();
+    let new = ui.button("Open in a new tab");
+    if new.on_hover_text("Ctrl+click or middle button").clicked() {
+        return Some(TargetTab::New);
+    }
+    is_shown.then_some(TargetTab::Shown)
 }

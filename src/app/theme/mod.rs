@@ -189,7 +189,7 @@ static DARK: Palette = Palette {
     recorded: hex(0xd9_e0e7),
     kinds: [
         hex(0x6b_7785),
-        hex(0x56_6270),
+        hex(0x52_5fb8),
         hex(0x56_b4e9),
         hex(0x25_8a68),
         hex(0x96_86d4),
@@ -229,7 +229,7 @@ static LIGHT: Palette = Palette {
     recorded: hex(0x1d_242b),
     kinds: [
         hex(0x6b_7785),
-        hex(0x56_6270),
+        hex(0x52_5fb8),
         hex(0x56_b4e9),
         hex(0x25_8a68),
         hex(0x96_86d4),

@@ -14,11 +14,11 @@ use crate::app::{widgets, wording};
 use egui::{Frame, Panel, ScrollArea, Ui};
 
 /// Width of the controls at the right, in points.
-const CONTROLS: f32 = 250.0;
+const CONTROLS: f32 = 230.0;
 /// Initial and minimum width of the recommendation with the list, and minimum width of the plot, in points.
-const BEST: f32 = 380.0;
+const BEST: f32 = 500.0;
 const MIN_BEST: f32 = 200.0;
-const MIN_PLOT: f32 = 300.0;
+const MIN_PLOT: f32 = 280.0;
 
 /// Shows the button that starts or stops a sweep, at the right of the drawer's tabs, from right to left.
 pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
@@ -44,7 +44,7 @@ pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &m
         );
         ui.label(small(ui, text));
     } else {
-        let button = widgets::secondary_button(ui, "Sweep", "Ctrl R");
+        let button = widgets::secondary_button(ui, "Sweep", "Ctrl+R");
         if button
             .on_hover_text("Try many settings of the selected lanes")
             .clicked()
@@ -80,7 +80,7 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
         .size_range(160.0..=most)
         .frame(Frame::new().fill(palette(ui).panel))
         .show(ui, |ui| super::controls::show(ui, input, commands));
-    ui.set_clip_rect(ui.max_rect().intersect(ui.clip_rect()));
+    widgets::clip_to_rest(ui);
     let Some(sweep) = input.sweep else {
         padded(ui, |ui| {
             ui.label(weak(
@@ -108,7 +108,7 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
                     super::recommended::more(ui, sweep);
                 });
         });
-    ui.set_clip_rect(ui.max_rect().intersect(ui.clip_rect()));
+    widgets::clip_to_rest(ui);
     let hovered = super::plot::show(ui, input, sweep, commands).or(hovered);
     if hovered != input.view.hovered {
         let view = input.view.clone();

@@ -186,6 +186,9 @@ impl App {
 
     fn kept_comparison(&self) -> Option<KeptComparison> {
         let (document, comparison) = (self.document.as_ref()?, self.comparison.as_ref()?);
+        if comparison.problem().is_some() {
+            return None;
+        }
         let second = comparison.place();
         KeptComparison::new(document, second, self.view.compare.is_by_share)
     }

@@ -56,7 +56,7 @@ pub(super) struct LaneEntry<'a> {
     compactions: Option<usize>,
     /// Number of calls that overflow; null with `--score`. Rejected attempts are part of `usd` only with `--bill-rejected`.
     overflows: Option<usize>,
-    /// Tokens of the context of the last call.
+    /// Tokens of the context of the last call; with `--score`, of the conversation or text.
     context_tokens: Tokens,
     /// Cost of the lane in USD; null if a price is unknown.
     usd: Option<f64>,
@@ -68,6 +68,8 @@ pub(super) struct LaneEntry<'a> {
     total: SurvivalEntry,
     /// Facts that a call lacked: those used while they were lost first.
     lost: LazyList<'a, LostEntry<'a>>,
+    /// Facts that the last call had partly.
+    partial: LazyList<'a, FactEntry<'a>>,
 }
 
 /// The facts of a kind at the last call. Facts that a later one replaced before the call do not count.
@@ -162,6 +164,8 @@ impl Evaluated {
     fn lane<'a>(&'a self, lane: &'a EvaluatedLane) -> LaneEntry<'a> {
         let survival = &lane.survival;
         let lost = survival.lost.iter().map(|lost| self.lost_entry(*lost));
+        let partial = survival.partial.iter();
+        let partial = partial.map(|idx| FactEntry::new(&self.facts, *idx));
         LaneEntry {
             lane: &lane.name,
             compactions: lane.compactions,
@@ -172,6 +176,7 @@ impl Evaluated {
             survival: by_kind(&survival.kinds),
             total: SurvivalEntry::new("all", survival.of(None)),
             lost: LazyList::new(lost),
+            partial: LazyList::new(partial),
         }
     }
 

@@ -1,6 +1,7 @@
 //! `plimsoll evaluate --tier 1` and above: measures with a model what compactions lost.
 
 use super::{Page, Shown, model_page, model_text, output};
+use crate::analysis::statistics::MIN_CLUSTERS;
 use crate::cli::args::GlobalOptions;
 use crate::cli::lanes::Lane;
 use crate::cli::model::{ApiArgs, api};
@@ -281,7 +282,7 @@ fn announcement(model: &Model, cost: &PlanCost) -> String {
             ),
             None => write!(
                 text,
-                "; {pairs} at {points} are too few to detect any difference"
+                "; {pairs} at {points} are too few to detect any difference (at least {MIN_CLUSTERS} points are needed)"
             ),
         };
     }

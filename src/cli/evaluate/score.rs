@@ -1,16 +1,15 @@
 //! `plimsoll evaluate --score`: the facts of a session that a compacted conversation or text still has, whatever wrote it.
 
 use super::{Evaluated, EvaluatedLane, Evaluations};
-use crate::analysis::facts::{Facts, LaneSurvival};
-use crate::analysis::loss::part_text;
+use crate::analysis::facts::{Facts, LaneSurvival, ScoredText};
 use crate::cli::args::GlobalOptions;
 use crate::cli::output::note;
 use crate::cli::targets::{SessionId, Skipped};
 use crate::engine::{Case, MessageStatus, recorded};
 use crate::exec::{MAX_SESSION_BYTES, read_text};
+use crate::tokens::TokenLedger;
 use crate::units::Tokens;
 use anyhow::bail;
-use std::borrow::Cow;
 use std::path::Path;
 
 /// Scores a compacted conversation against its source.
@@ -24,17 +23,17 @@ pub(super) fn score(
         Ok(loaded) => Ok(loaded),
         Err(error) => Err(plain_text(compacted, error)?),
     };
-    let texts = match &loaded {
-        Ok(loaded) => texts(&loaded.case),
-        Err(text) => vec![Cow::Borrowed(text.as_str())],
+    let ledger = &source_case.ledger;
+    let scored = match &loaded {
+        Ok(loaded) => Scored::of_conversation(&loaded.case, ledger),
+        Err(text) => Scored {
+            tokens: ledger.weigh(text),
+            texts: vec![ScoredText::plain(text.as_str())],
+        },
     };
-    let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
-    let tokens: Tokens = texts
-        .iter()
-        .map(|text| source_case.ledger.weigh(text))
-        .sum();
     let facts = Facts::new(&source_case.session);
-    let survival = LaneSurvival::of_texts(&facts, &source_case.session, &texts, tokens);
+    let survival =
+        LaneSurvival::of_texts(&facts, &source_case.session, &scored.texts, scored.tokens);
     Ok(Evaluations {
         sessions: vec![Evaluated {
             is_score: true,
@@ -72,19 +71,32 @@ fn plain_text(file: &Path, error: anyhow::Error) -> anyhow::Result<String> {
     }
 }
 
-/// Returns the texts of the context at the end of a conversation.
-fn texts(case: &Case) -> Vec<Cow<'_, str>> {
-    let context = recorded(case, Tokens::ZERO, None).context;
-    let session = &case.session;
-    let statuses = context.statuses(session.messages.len());
-    let kept = session.messages.iter().zip(statuses);
-    let kept = kept.filter(|(_, (status, _))| *status == MessageStatus::Kept);
-    let kept = kept.flat_map(|(message, _)| session.parts_of(message));
-    let mut texts: Vec<Cow<'_, str>> = kept.map(|part| part_text(&part.body)).collect();
-    texts.extend(
-        context
-            .written()
-            .map(|(written, _)| Cow::Owned(written.text.to_string())),
-    );
-    texts
+/// The texts to score.
+struct Scored<'a> {
+    texts: Vec<ScoredText<'a>>,
+    /// Tokens of the texts. Those of a conversation include content that is not recorded.
+    tokens: Tokens,
+}
+
+impl<'a> Scored<'a> {
+    /// Returns the context at the end of a conversation, with the tokens that the ledger of its source counts.
+    fn of_conversation(case: &'a Case, source: &TokenLedger) -> Self {
+        let context = recorded(case, Tokens::ZERO, None).context;
+        let session = &case.session;
+        let ledger = source.recount(session);
+        let statuses = context.statuses(session.messages.len());
+        let kept = statuses.into_iter().enumerate();
+        let kept = kept.filter(|(_, (status, _))| *status == MessageStatus::Kept);
+        let (mut texts, mut tokens) = (Vec::new(), source.overhead_next());
+        for (message, _) in kept {
+            let parts = session.parts_of(&session.messages[message]);
+            texts.extend(parts.iter().map(|part| ScoredText::of_part(&part.body)));
+            tokens += ledger.message(message);
+        }
+        for (written, _) in context.written() {
+            texts.push(ScoredText::plain(written.text.to_string()));
+            tokens += source.weigh(&written.text);
+        }
+        Self { texts, tokens }
+    }
 }

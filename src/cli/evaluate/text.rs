@@ -14,8 +14,10 @@ const MAX_COLUMNS: usize = 5;
 /// Maximum length of a fact in characters.
 const MAX_TEXT: usize = 70;
 
-/// Meaning of the table.
+/// Meaning of the table of lanes.
 const EXPLANATION: &str = "The share of the facts that the last call had, verbatim or partly, of those that were not replaced before. A range: the text of a predicted summary is not known. – : the session states none.";
+/// Meaning of the table of a scored conversation or text.
+const SCORE_EXPLANATION: &str = "The share of the facts that this conversation or text has, verbatim or partly, of those that the source states and does not replace. A lane of `evaluate` counts at the last call: its answer is not part of the context, and a fact that is back by then counts as lost too. Tokens are calibrated as in the source. Those of a conversation include what is not recorded, such as the system prompt.";
 
 impl Evaluations {
     /// Returns the page.
@@ -44,7 +46,7 @@ impl Evaluated {
         for lanes in self.lanes.chunks(MAX_COLUMNS) {
             self.table(text, lanes);
         }
-        let _ = writeln!(text, "  {EXPLANATION}\n  {VALIDITY}");
+        let _ = writeln!(text, "  {}\n  {VALIDITY}", self.explanation());
         for lane in &self.lanes {
             self.lost(text, lane, all);
         }
@@ -155,28 +157,26 @@ impl Evaluated {
 
     /// Returns what a lane lost in a few words, and a line for each fact.
     fn lost_lines(&self, lane: &EvaluatedLane, all: bool) -> (String, Vec<String>) {
-        let lost = &lane.survival.lost;
-        if lost.is_empty() {
-            let why = match (
-                lane.survival.has_removed,
-                lane.survival.of(None).unknown > 0,
-            ) {
-                (_, true) => "unknown: only a predicted summary may hold what was removed",
-                (true, false) => "lost no fact",
-                (false, false) => "removed no message that states a fact, and lost none",
-            };
-            return (why.to_owned(), Vec::new());
+        let (lost, partial) = (&lane.survival.lost, &lane.survival.partial);
+        let mut summary = lost_summary(lane);
+        if !partial.is_empty() {
+            let _ = write!(summary, "; {} kept partly", grouped(partial.len() as u64));
         }
-        let shown = if all {
+        let n_shown = if all {
             lost.len()
         } else {
             MAX_LOST.min(lost.len())
         };
-        let lines = lost[..shown].iter().map(|lost| line(&self.facts, *lost));
-        let more = lost.len() - shown;
-        let more = (more > 0).then(|| format!("and {more} more (--all)"));
-        let summary = format!("{} lost", counted(lost.len(), "fact"));
-        (summary, lines.chain(more).collect())
+        let shown = lost[..n_shown].iter();
+        let mut lines: Vec<String> = shown.map(|lost| lost_line(&self.facts, *lost)).collect();
+        let left = lost.len() - n_shown;
+        if all {
+            let partial = partial.iter().map(|idx| fact_line(&self.facts, *idx));
+            lines.extend(partial.map(|line| format!("kept partly: {line}")));
+        } else if left > 0 {
+            lines.push(format!("and {left} more (--all)"));
+        }
+        (summary, lines)
     }
 
     /// Returns the session as a part of a page.
@@ -205,7 +205,7 @@ impl Evaluated {
             head: heads,
             rows: rows.collect(),
         });
-        blocks.extend([EXPLANATION, VALIDITY].map(|text| Block::Text(text.to_owned())));
+        blocks.extend([self.explanation(), VALIDITY].map(|text| Block::Text(text.to_owned())));
         for lane in &self.lanes {
             let (summary, lines) = self.lost_lines(lane, all);
             let heading = format!("{}: {summary}", clean(&lane.name));
@@ -218,9 +218,17 @@ impl Evaluated {
     /// Returns the labels of the table: that of survival and that of the tokens.
     fn labels(&self) -> (&'static str, &'static str) {
         if self.is_score {
-            ("survival in this text", "tokens of the texts")
+            ("survival in this text", "tokens")
         } else {
             ("survival at the last call", "tokens of that call")
+        }
+    }
+
+    fn explanation(&self) -> &'static str {
+        if self.is_score {
+            SCORE_EXPLANATION
+        } else {
+            EXPLANATION
         }
     }
 }
@@ -234,15 +242,43 @@ pub(super) fn share(kind: KindSurvival) -> String {
     survival_share(kind, percent)
 }
 
-/// Describes a lost fact in one line.
-fn line(facts: &Facts, lost: LostFact) -> String {
-    let fact = &facts.all()[lost.fact];
-    let mut line = format!(
+/// Returns the facts that a lane lost, or why it lost none, in a few words.
+fn lost_summary(lane: &EvaluatedLane) -> String {
+    let survival = &lane.survival;
+    let n_gone = survival.lost.iter().filter(|lost| lost.is_gone).count();
+    let n_lost = survival.lost.len();
+    if n_lost > n_gone {
+        return format!(
+            "{} lost, {} of them missing at the last call",
+            counted(n_lost, "fact"),
+            grouped(n_gone as u64)
+        );
+    }
+    if n_lost > 0 {
+        return format!("{} lost", counted(n_lost, "fact"));
+    }
+    let why = match (survival.has_removed, survival.of(None).unknown > 0) {
+        (_, true) => "unknown: only a predicted summary may hold what was removed",
+        (true, false) => "lost no fact",
+        (false, false) => "removed no message that states a fact, and lost none",
+    };
+    why.to_owned()
+}
+
+/// Describes a fact in one line.
+fn fact_line(facts: &Facts, idx: usize) -> String {
+    let fact = &facts.all()[idx];
+    format!(
         "{}: {} (message {})",
         fact.kind.name(),
         quoted(fact),
         fact.message + 1,
-    );
+    )
+}
+
+/// Describes a lost fact in one line.
+fn lost_line(facts: &Facts, lost: LostFact) -> String {
+    let mut line = fact_line(facts, lost.fact);
     if let Some(left) = lost.left_at {
         let _ = write!(line, ", gone from call {}", left + 1);
     }

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 /// List or clear the files that Plimsoll keeps between runs
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Plimsoll keeps recent files, the theme and typed prices; a cache of `sessions`; logs of runs in which a model wrote summaries (never a key); workspaces of sessions (lanes, settings, marks, notes and view; no text of the session); your presets; and, only if you switch it on, a search index with the text of your sessions, readable by you alone. With --no-state it keeps nothing."
+    after_help = "Plimsoll keeps recent files, the theme, the zoom factor and typed prices; a cache of `sessions`; logs of runs in which a model wrote summaries (never a key); workspaces of sessions (lanes, settings, marks, notes and view; no text of the session); your presets; and, only if you switch it on, a search index with the text of your sessions, readable by you alone. With --no-state it keeps nothing."
 )]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -60,6 +60,8 @@ pub(super) struct StateList<'a> {
     recent: Vec<Cow<'a, str>>,
     /// Theme: `dark`, `light` or `system`; null if none was chosen.
     theme: Option<&'a str>,
+    /// Zoom factor of the window's interface; null for the usual one.
+    zoom: Option<f32>,
     /// Prices typed last; null if none were.
     price: Option<PriceEntry<'a>>,
     /// Path of the cached list of sessions; null if it does not exist.
@@ -185,6 +187,7 @@ fn list(path: &Path, as_json: bool) -> anyhow::Result<()> {
         found,
         recent: state.recent.iter().map(|p| p.to_string_lossy()).collect(),
         theme: Some(&*state.theme).filter(|theme| !theme.is_empty()),
+        zoom: state.zoom,
         price: state.price.as_ref().map(PriceEntry::from),
         sessions: sessions.as_ref().map(|path| path.to_string_lossy()),
         presets: presets.as_ref().map(|(folder, count)| PresetFolder {
@@ -224,6 +227,9 @@ fn text(list: &StateList<'_>) -> String {
     }
     if let Some(theme) = list.theme {
         let _ = writeln!(text, "  theme   {}", clean(theme));
+    }
+    if let Some(zoom) = list.zoom {
+        let _ = writeln!(text, "  zoom    {zoom}");
     }
     if let Some(price) = &list.price {
         let _ = writeln!(

@@ -7,7 +7,7 @@ use super::points::{Point, SessionPoints};
 use super::questions::{MAX_ANSWER, SETS};
 use crate::analysis::cost::{PrefixGroup, Quote, cached_price};
 use crate::analysis::probes::{Order, Probe};
-use crate::analysis::statistics::{Power, design_effect};
+use crate::analysis::statistics::{MIN_CLUSTERS, Power, design_effect};
 use crate::engine::{Case, Schedule};
 use crate::exec::export::{planned_requests, quote_at};
 use crate::exec::summary::Model;
@@ -41,7 +41,8 @@ pub struct PlanCost {
     pub pairs: usize,
     /// Number of clusters.
     pub clusters: usize,
-    /// The smallest difference of two lanes that the run detects with a power of 80 %; `None` if there are too few probes.
+    /// The smallest difference of two lanes that the run detects with a power of 80 %; `None` if there are too few probes or
+    /// clusters.
     pub detectable: Option<f64>,
 }
 
@@ -121,7 +122,7 @@ impl Plan {
             cached: (!endpoint.is_local()).then(cached).flatten(),
             pairs,
             clusters,
-            detectable: power.detectable(pairs),
+            detectable: power.detectable(pairs).filter(|_| clusters >= MIN_CLUSTERS),
         }
     }
 

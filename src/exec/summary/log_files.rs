@@ -19,11 +19,17 @@ pub fn logs_folder() -> Option<PathBuf> {
 
 /// Returns a new path for the log of a run on a session with this name; `None` without a home folder.
 pub fn new_log(session: &str) -> Option<PathBuf> {
+    Some(logs_folder()?.join(log_name(session, SystemTime::now())))
+}
+
+fn log_name(session: &str, now: SystemTime) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_.".contains(c);
-    let name: String = session.chars().filter(|c| is_plain(*c)).take(60).collect();
-    let now = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
-    let now = now.replace(':', "-");
-    Some(logs_folder()?.join(format!("{now}-{name}.jsonl")))
+    let mut endings = [".jsonl", ".json"].into_iter();
+    let stem = endings.find_map(|ending| session.strip_suffix(ending));
+    let name = stem.unwrap_or(session).chars();
+    let name: String = name.filter(|c| is_plain(*c)).take(60).collect();
+    let now = humantime::format_rfc3339_millis(now).to_string();
+    format!("{}-{name}.jsonl", now.replace(':', "-"))
 }
 
 /// A log in a list.
@@ -101,6 +107,18 @@ pub fn clear_logs() -> io::Result<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_new_log_is_named_after_the_time_and_the_session() {
+        for (session, name) in [
+            ("fix: a/b.jsonl", "fixab"),
+            ("talk.json", "talk"),
+            ("v1.5", "v1.5"),
+        ] {
+            let expected = format!("1970-01-01T00-00-00.000Z-{name}.jsonl");
+            assert_eq!(log_name(session, SystemTime::UNIX_EPOCH), expected);
+        }
+    }
 
     #[test]
     fn logs_are_listed_with_their_model_and_removed() {

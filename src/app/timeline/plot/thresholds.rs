@@ -134,7 +134,9 @@ fn positions(chart: &Chart<'_>) -> impl Iterator<Item = (Threshold, Position)> {
     } else {
         -HANDLE / 2.0
     };
-    let (top, bottom) = (plot.top() - HANDLE, plot.bottom() + below);
+    // The legend and the choice of the axis are above the plot.
+    let above = chart.areas.legend.bottom() + 2.0 + HANDLE / 2.0;
+    let (top, bottom) = (above.max(plot.top() - HANDLE), plot.bottom() + below);
     spread(&mut centers, HANDLE + 2.0, top, bottom);
     let x = plot.right() + 4.0..=chart.areas.handles.right() - 8.0;
     let places = heights.into_iter().zip(centers).map(move |(height, y)| {
