@@ -39,6 +39,7 @@ pub mod pi;
 pub mod picoclaw;
 pub mod pydantic_ai;
 pub mod python;
+pub mod qwen_code;
 pub mod roo_code;
 mod session_state;
 mod stage_values;
@@ -80,6 +81,7 @@ pub static REGISTRY: Registry = Registry {
         pi::ACTIONS,
         picoclaw::ACTIONS,
         pydantic_ai::ACTIONS,
+        qwen_code::ACTIONS,
         roo_code::ACTIONS,
         strands::ACTIONS,
         swe_agent::ACTIONS,
