@@ -24,6 +24,7 @@ pub mod deepagents;
 pub mod digitorn;
 pub mod docker_agent;
 pub mod gemini_cli;
+pub mod goose;
 mod growing_list;
 pub mod haystack;
 pub mod hermes;
@@ -69,6 +70,7 @@ pub static REGISTRY: Registry = Registry {
         digitorn::ACTIONS,
         docker_agent::ACTIONS,
         gemini_cli::ACTIONS,
+        goose::ACTIONS,
         haystack::ACTIONS,
         hermes::ACTIONS,
         holmesgpt::ACTIONS,
