@@ -35,6 +35,7 @@ pub mod langchain;
 pub mod mistral_vibe;
 pub mod openai_agents;
 pub mod opencode;
+pub mod opencode_v2;
 pub mod openhands;
 pub mod pi;
 pub mod picoclaw;
@@ -79,6 +80,7 @@ pub static REGISTRY: Registry = Registry {
         mistral_vibe::ACTIONS,
         openai_agents::ACTIONS,
         opencode::ACTIONS,
+        opencode_v2::ACTIONS,
         openhands::ACTIONS,
         pi::ACTIONS,
         picoclaw::ACTIONS,
