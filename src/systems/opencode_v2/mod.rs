@@ -1,4 +1,4 @@
-//! The second engine of OpenCode (opencode-ai 1.18.33): `SessionCompaction`.
+//! The second engine of `OpenCode` (`opencode-ai` 1.18.33): `SessionCompaction`.
 //!
 //! | file | contains |
 //! |---|---|
