@@ -53,7 +53,11 @@ fn json_of(message: &ChatMessage) -> Value {
         json!({"type": "tool-call", "id": id, "name": call.tool(), "input": input})
     });
     let content: Vec<Value> = text.into_iter().chain(calls).collect();
-    json!({"id": ID, "role": &*message.role, "content": content})
+    let mut json = json!({"id": ID, "role": &*message.role, "content": content});
+    if message.is("user") && message.written.is_none() {
+        json["metadata"] = json!({});
+    }
+    json
 }
 
 /// Returns a result as JSON. Commands report their exit code as a text of its own.

@@ -23,7 +23,7 @@ from pathlib import Path
 from codex import SUMMARY, Conversation
 
 VERSION = "1.18.33"
-TOOLS_TOKENS = 4593
+TOOLS_TOKENS = 4590
 END = "\nCommand exited with code 0."
 # Names of the engine's settings in the configuration file.
 NAMES = {"compaction.buffer": "compaction.reserved", "compaction.keep.tokens": "compaction.preserve_recent_tokens"}
