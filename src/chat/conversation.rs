@@ -9,6 +9,19 @@ pub fn n_system(messages: &[ChatMessage]) -> usize {
     messages.iter().take_while(|m| m.is("system")).count()
 }
 
+/// Returns the first message that is not answered yet: the user's newest message, or the newest results.
+pub fn first_pending(messages: &[ChatMessage]) -> usize {
+    let last = messages.len().saturating_sub(1);
+    match messages.last() {
+        Some(message) if message.is("user") => last,
+        Some(message) if message.is("tool") => {
+            let results = messages.iter().rev().take_while(|m| m.is("tool"));
+            messages.len() - results.count()
+        }
+        _ => messages.len(),
+    }
+}
+
 /// Returns the tool of each call that has an id, by this id. Of several calls with an id, the last counts.
 pub fn tools_by_call<'a>(
     messages: impl IntoIterator<Item = &'a ChatMessage>,

@@ -24,6 +24,7 @@ pub mod deepagents;
 pub mod digitorn;
 pub mod docker_agent;
 pub mod gemini_cli;
+pub mod goose;
 mod growing_list;
 pub mod haystack;
 pub mod hermes;
@@ -34,11 +35,13 @@ pub mod langchain;
 pub mod mistral_vibe;
 pub mod openai_agents;
 pub mod opencode;
+pub mod opencode_v2;
 pub mod openhands;
 pub mod pi;
 pub mod picoclaw;
 pub mod pydantic_ai;
 pub mod python;
+pub mod qwen_code;
 pub mod roo_code;
 mod session_state;
 mod stage_values;
@@ -68,6 +71,7 @@ pub static REGISTRY: Registry = Registry {
         digitorn::ACTIONS,
         docker_agent::ACTIONS,
         gemini_cli::ACTIONS,
+        goose::ACTIONS,
         haystack::ACTIONS,
         hermes::ACTIONS,
         holmesgpt::ACTIONS,
@@ -76,10 +80,12 @@ pub static REGISTRY: Registry = Registry {
         mistral_vibe::ACTIONS,
         openai_agents::ACTIONS,
         opencode::ACTIONS,
+        opencode_v2::ACTIONS,
         openhands::ACTIONS,
         pi::ACTIONS,
         picoclaw::ACTIONS,
         pydantic_ai::ACTIONS,
+        qwen_code::ACTIONS,
         roo_code::ACTIONS,
         strands::ACTIONS,
         swe_agent::ACTIONS,

@@ -37,7 +37,7 @@ fn presets_are_found_by_words() {
     };
     assert!(names(&["coding_agent", "gemini"]).contains(&"gemini-cli".to_owned()));
     assert!(names(&["PROVEN", "framework"]).contains(&"adk".to_owned()));
-    assert!(!names(&["proven"]).contains(&"goose".to_owned()));
+    assert!(!names(&["proven"]).contains(&"openhands-v0".to_owned()));
     assert_eq!(names(&["no such preset"]), [""; 0]);
 }
 

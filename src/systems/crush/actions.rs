@@ -62,7 +62,7 @@ impl Rewrite for Summarize {
             SummaryReply::Failed(why) => {
                 // The error ends the turn.
                 done.log.push(why.clone());
-                done.halt = Some(why);
+                done.halt = (call_in_turn > 0).then_some(why);
                 return Ok(done);
             }
         };
@@ -151,5 +151,10 @@ mod tests {
         let played = played(0.0, 1, SummaryReply::Failed("no".into()));
         assert_eq!(played.done.halt.as_deref(), Some("no"));
         assert!(played.done.messages.is_none());
+        let between = self::played(0.0, 0, SummaryReply::Failed("no".into()));
+        assert_eq!(
+            (between.done.halt, between.done.log),
+            (None, vec!["no".to_owned()])
+        );
     }
 }

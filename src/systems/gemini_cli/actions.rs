@@ -1,10 +1,10 @@
 //! Actions of presets.
 
 use super::compress::{Compressed, compress};
-use super::contents::{estimate, pending, tools};
+use super::contents::{estimate, tools};
 use super::mask::mask;
 use super::truncate::{applies_to, truncate};
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, n_system};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, first_pending, n_system};
 use crate::engine::{
     ActionKind, FileContent, MessageEdit, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten,
     Storage,
@@ -57,7 +57,7 @@ const HAS_FAILED: &str = "gemini_cli_has_failed";
 /// Returns the number of instructions and the end of the history.
 fn history_of(all: &[ChatMessage]) -> (usize, usize) {
     let n_system = n_system(all);
-    (n_system, pending(all).max(n_system))
+    (n_system, first_pending(all).max(n_system))
 }
 
 #[derive(Debug)]

@@ -22,19 +22,6 @@ pub(super) fn call_id(tool: &str, id: &str) -> String {
     format!("{tool}__{id}")
 }
 
-/// Returns the first message that is not in the history yet: the user's newest message, or the newest results.
-pub(super) fn pending(messages: &[ChatMessage]) -> usize {
-    let last = messages.len().saturating_sub(1);
-    match messages.last() {
-        Some(message) if message.is("user") => last,
-        Some(message) if message.is("tool") => {
-            let results = messages.iter().rev().take_while(|m| m.is("tool"));
-            messages.len() - results.count()
-        }
-        _ => messages.len(),
-    }
-}
-
 /// Returns the ranges of messages that are one content: results of parallel calls, and neighbouring user messages.
 pub(super) fn contents(messages: &[ChatMessage]) -> Vec<Range<usize>> {
     let mut contents: Vec<Range<usize>> = Vec::new();

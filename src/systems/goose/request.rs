@@ -1,0 +1,108 @@
+//! The summary request: the conversation as text, with fewer results after an overflow.
+
+use crate::chat::{ChatMessage, SummaryRequest};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Percentages of results that are left out, one after the other, while the request overflows.
+pub(super) const REMOVED: [usize; 5] = [0, 10, 20, 50, 100];
+
+const PROMPT: &str = include_str!("prompt.txt");
+const PLACE: &str = "{{ messages }}";
+const QUESTION: &str = "Please summarize the conversation history provided in the system prompt.";
+
+/// Returns the request for a summary of a history, without a percentage of its results. `n_joined` is the number of
+/// messages whose text and first call are one message.
+pub(super) fn request(history: &[ChatMessage], n_joined: usize, removed: usize) -> SummaryRequest {
+    let lines = lines(history, n_joined);
+    let results: Vec<usize> = (0..lines.len()).filter(|at| lines[*at].is_result).collect();
+    let removed = removed_results(&results, removed);
+    let kept = lines.iter().enumerate();
+    let kept = kept.filter(|(at, _)| !removed.contains(at));
+    let texts: Vec<&str> = kept.map(|(_, line)| &*line.text).collect();
+    SummaryRequest {
+        messages: vec![
+            ChatMessage::new("system", PROMPT.replace(PLACE, &texts.join("\n"))),
+            ChatMessage::new("user", QUESTION),
+        ],
+        with_tools: false,
+        max_tokens: None,
+    }
+}
+
+/// A message as the program stores it: a text, a call or a result.
+struct Line {
+    text: String,
+    is_result: bool,
+}
+
+/// Returns a history as text. The program stores each call apart, with its result behind it.
+fn lines(history: &[ChatMessage], n_joined: usize) -> Vec<Line> {
+    let results = history.iter().filter(|m| m.is("tool"));
+    let results: BTreeMap<&str, &ChatMessage> = results
+        .filter_map(|m| Some((m.call_id.as_deref()?, m)))
+        .collect();
+    let mut lines = Vec::new();
+    let mut add = |text: String, is_result| lines.push(Line { text, is_result });
+    let own = history.iter().enumerate().filter(|(_, m)| !m.is("tool"));
+    for (at, message) in own {
+        let mut text = message.joined_text("\n");
+        let has_calls = !message.calls().is_empty();
+        let joined =
+            (at < n_joined && has_calls && !text.is_empty()).then(|| std::mem::take(&mut text));
+        if !text.is_empty() {
+            add(format!("[{}]: {text}", message.role), false);
+        }
+        for (nth, call) in message.calls().iter().enumerate() {
+            let arguments = call.arguments_as_value();
+            let request = format!("tool_request({}): {arguments}", call.tool());
+            let before = joined.as_ref().filter(|_| nth == 0);
+            let before = before.map_or(String::new(), |text| format!("{text}\n"));
+            add(format!("[assistant]: {before}{request}"), false);
+            let result = call.id.as_deref().and_then(|id| results.get(id));
+            if let Some(result) = result {
+                let text = result.joined_text("\n");
+                add(format!("[user]: tool_response: {text}"), true);
+            }
+        }
+    }
+    lines
+}
+
+/// Returns the results that are left out: from the middle outwards.
+fn removed_results(results: &[usize], percent: usize) -> BTreeSet<usize> {
+    if percent == 0 || results.is_empty() {
+        return BTreeSet::new();
+    }
+    let middle = results.len() / 2;
+    let n_removed = (results.len() * percent / 100).max(1);
+    let removed = (0..n_removed).filter_map(|nth| {
+        let offset = nth / 2;
+        let at = if nth % 2 == 0 {
+            middle.checked_sub(offset + 1)
+        } else {
+            Some(middle + offset)
+        };
+        results.get(at?).copied()
+    });
+    removed.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_in_the_middle_are_removed_first() {
+        let removed = |n: usize, percent| {
+            let results: Vec<usize> = (0..n).collect();
+            Vec::from_iter(removed_results(&results, percent))
+        };
+        assert!(removed(10, 0).is_empty());
+        assert_eq!(removed(10, 10), [4]);
+        assert_eq!(removed(10, 50), [2, 3, 4, 5, 6]);
+        assert_eq!(removed(4, 100), [0, 1, 2, 3]);
+        // The program misses the last of an odd number.
+        assert_eq!(removed(3, 100), [0, 1]);
+        assert!(removed(1, 10).is_empty());
+    }
+}

@@ -1,0 +1,13 @@
+//! The second engine of `OpenCode` (`opencode-ai` 1.18.33): `SessionCompaction`.
+//!
+//! | file | contains |
+//! |---|---|
+//! | `actions` | actions of presets |
+//! | `checkpoint` | the message that takes the place of a history, and the summary request |
+//! | `record` | messages as text, and their estimates |
+
+mod actions;
+mod checkpoint;
+mod record;
+
+pub use actions::ACTIONS;
