@@ -39,7 +39,7 @@ pub(super) struct Args {
     /// Session files or folders
     #[arg(value_name = "FILE|FOLDER")]
     targets: Vec<PathBuf>,
-    /// List all facts that were lost or kept partly, not only the first of each lane
+    /// List all lost or partly kept facts, not only each lane's first
     #[arg(long)]
     all: bool,
     /// Write the result as a page: .html or .md
