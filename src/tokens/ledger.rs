@@ -11,7 +11,9 @@ use crate::progress::{Cancelled, Phase, Progress};
 use crate::session::{Calibration, Call, Kind, Part, Session, kind_of};
 use crate::units::{Bytes, Share, Tokens};
 use rayon::prelude::*;
+use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{PoisonError, RwLock};
 
 /// Accuracy of a count.
@@ -284,6 +286,9 @@ fn is_exact(session: &Session, counter: &Counter) -> bool {
             .all(|model| is_own_vocabulary(counter, model))
 }
 
+/// Bytes of a part to count, a hash of its content, and its index.
+type PartKey = (Reverse<u64>, u64, usize);
+
 /// Counts all parts, the longest first, so that no core ends with a long one. Agents read the same files repeatedly, so
 /// equal parts are counted once.
 fn weigh_parts(
@@ -292,32 +297,32 @@ fn weigh_parts(
     progress: &Progress,
 ) -> Result<Vec<Weight>, Cancelled> {
     let parts = &session.parts;
-    let work: Vec<u64> = parts.iter().map(Scale::work).collect();
-    progress.begin(Phase::Counting, Bytes(work.iter().sum()));
-    let mut order: Vec<usize> = (0..work.len()).collect();
-    let content = |part: &usize| Scale::counted_content(&parts[*part]);
-    let by_content = |a: &usize, b: &usize| {
-        work[*b]
-            .cmp(&work[*a])
-            .then_with(|| content(a).cmp(&content(b)))
+    let key = |(at, part)| {
+        let mut content = DefaultHasher::new();
+        Scale::counted_content(part).hash(&mut content);
+        (Reverse(Scale::work(part)), content.finish(), at)
     };
-    order.par_sort_unstable_by(by_content);
-    let are_equal = |a: &usize, b: &usize| content(a).is_some() && content(a) == content(b);
-    let equal: Vec<&[usize]> = order.chunk_by(are_equal).collect();
-    let weigh = |equal: &&[usize]| {
+    let mut order: Vec<PartKey> = parts.par_iter().enumerate().map(key).collect();
+    let work = order.iter().map(|(Reverse(work), ..)| work).sum();
+    progress.begin(Phase::Counting, Bytes(work));
+    order.par_sort_unstable();
+    let content = |key: &PartKey| Scale::counted_content(&parts[key.2]);
+    let are_equal = |a: &PartKey, b: &PartKey| content(a).is_some() && content(a) == content(b);
+    let equal: Vec<_> = order.chunk_by(are_equal).collect();
+    let weigh = |equal: &&[PartKey]| {
         // Skips the count after a cancellation.
         progress.check_cancelled().ok()?;
-        let first = equal[0];
+        let (Reverse(work), _, first) = equal[0];
         let weight = scale.weigh(&parts[first]);
-        progress.advance(work[first] * equal.len() as u64);
+        progress.advance(work * equal.len() as u64);
         Some(weight)
     };
     // Collecting results with errors would not preserve the order efficiently.
     let weighed: Vec<Option<Weight>> = equal.par_iter().with_max_len(1).map(weigh).collect();
     progress.check_cancelled()?;
-    let mut weights = vec![Weight::default(); work.len()];
+    let mut weights = vec![Weight::default(); parts.len()];
     for (equal, weight) in equal.into_iter().zip(weighed) {
-        for part in equal {
+        for (.., part) in equal {
             weights[*part] = weight.unwrap_or_default();
         }
     }
