@@ -2,7 +2,6 @@
 
 use super::options::{Options, Reasoning, Rule};
 use crate::chat::{BlockBody, ChatMessage, Content, tools_by_call};
-use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A message in the SDK's form.
@@ -92,7 +91,8 @@ impl Message {
 fn apply(messages: &mut [Message], rule: &Rule) -> bool {
     let n_old = messages.len().saturating_sub(rule.kept);
     let (old, newest) = messages.split_at_mut(n_old);
-    let kept: HashSet<Arc<str>> = newest.iter().flat_map(Message::ids).collect();
+    let mut kept: Vec<Arc<str>> = newest.iter().flat_map(Message::ids).collect();
+    kept.sort_unstable();
     let answers = old.iter().filter_map(|message| match message {
         Message::Answer(answer) => Some(answer),
         Message::Other(_) | Message::Results(_) => None,
@@ -106,7 +106,8 @@ fn apply(messages: &mut [Message], rule: &Rule) -> bool {
             let name = name.or(called).unwrap_or_default();
             !names.iter().any(|known| known == name)
         };
-        id.is_some_and(|id| kept.contains(id)) || rule.tools.as_ref().is_some_and(is_other)
+        id.is_some_and(|id| kept.binary_search(id).is_ok())
+            || rule.tools.as_ref().is_some_and(is_other)
     };
     let mut has_changed = false;
     for message in old {
