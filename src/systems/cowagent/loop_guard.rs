@@ -116,7 +116,18 @@ impl RecordedCall {
 
 /// Returns arguments as one text, independent of the order of their keys.
 fn key(arguments: &Value) -> String {
+    if is_sorted(arguments) {
+        return python_dumps(arguments, Layout::UNICODE);
+    }
     python_dumps(&sorted(arguments), Layout::UNICODE)
+}
+
+fn is_sorted(value: &Value) -> bool {
+    match value {
+        Value::Object(fields) => fields.keys().is_sorted() && fields.values().all(is_sorted),
+        Value::Array(items) => items.iter().all(is_sorted),
+        _ => true,
+    }
 }
 
 fn sorted(value: &Value) -> Value {
