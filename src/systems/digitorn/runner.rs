@@ -25,6 +25,8 @@ pub struct HookRunner<'a> {
     pub clock: Clock,
     /// Whether actions can access the runner, and so raise `pre_compact`.
     pub raises_pre_compact: bool,
+    /// Whether the status after an event is emitted.
+    pub emits_status: bool,
     /// Emitted events.
     pub events: Vec<HookEvent>,
     /// Log lines.
@@ -41,6 +43,7 @@ impl<'a> HookRunner<'a> {
             states,
             clock,
             raises_pre_compact: false,
+            emits_status: true,
             events: Vec::new(),
             log: Vec::new(),
             is_compacting: false,
@@ -80,7 +83,9 @@ impl<'a> HookRunner<'a> {
                 }
             }
         }
-        self.emit_status(state);
+        if self.emits_status {
+            self.emit_status(state);
+        }
         Ok(fired)
     }
 

@@ -26,6 +26,9 @@ pub fn max_result_chars(max_tokens: i64, output_reserved: i64) -> i64 {
 /// Cuts a result with more characters than allowed. A list loses items at its end, an object those of its `entries`.
 /// One item is kept whatever its length, so the rest may still exceed the limit.
 pub fn cut_result(text: &str, most: i64, tool: &str, cuts_short_lists: bool) -> Option<String> {
+    if signed(text.len()) <= most {
+        return None;
+    }
     let chars = text.chars().count();
     if signed(chars) <= most {
         return None;

@@ -221,6 +221,7 @@ impl Rewrite for Hooks {
         let clock = Clock::at(input.number("uptime") + input.now);
         let mut runner = HookRunner::new(&hooks, states.collect(), clock);
         runner.raises_pre_compact = true;
+        runner.emits_status = false;
         let mut state = self.state(&mut input, &stored);
         let index = ToolIndex::of_definitions(input.tools);
         let around = Surroundings {
