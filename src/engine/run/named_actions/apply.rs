@@ -298,11 +298,14 @@ impl Run<'_> {
             return true;
         };
         let last = &self.outcome.events[last as usize].messages;
+        let is_same = |(range, known): &(&Range<usize>, &Range<usize>)| range == known;
+        let n_same = messages.iter().zip(last).take_while(is_same).count();
         let is_in = |range: &Range<usize>| {
             let at = last.partition_point(|known| known.end < range.end);
             last.get(at).is_some_and(|known| known.start <= range.start)
         };
-        !messages.iter().all(is_in)
+        // A new range is usually the last.
+        !messages[n_same..].iter().rev().all(is_in)
     }
 
     /// Returns whether a stage acts at consecutive calls on a view, which is rebuilt for each call.
