@@ -159,7 +159,6 @@ impl Working<'_> {
         change: ChangeSource,
         missing: &[usize],
     ) -> EditResult {
-        self.shown.forget_from(first);
         let mut entries = std::mem::take(&mut self.context.entries);
         let mut markers = std::mem::take(&mut self.context.markers);
         let meter = self.meter.clone();
@@ -285,13 +284,12 @@ fn remove_entries(entries: &mut Vec<Entry>, gone: &[usize], hidden: &[u32], firs
         entries.append(&mut kept);
         return true;
     }
-    if !gone.is_empty() {
+    if let Some(first_gone) = gone.first() {
         let mut gone = gone.iter().peekable();
-        let mut idx = 0..;
-        entries.retain(|_| {
-            let idx = idx.next().unwrap_or(usize::MAX);
-            gone.next_if(|gone| **gone == idx).is_none()
-        });
+        let behind = entries.split_off(*first_gone).into_iter();
+        let behind = behind.zip(*first_gone..);
+        let kept = behind.filter(|(_, idx)| gone.next_if_eq(&idx).is_none());
+        entries.extend(kept.map(|(entry, _)| entry));
     }
     false
 }

@@ -32,6 +32,21 @@ impl Spans {
         &self.hidden
     }
 
+    /// Discards the messages that contain an entry or follow it. Returns the number of messages left and the first entry
+    /// that they do not contain.
+    fn truncate(&mut self, entry: usize) -> (usize, usize) {
+        let n_messages = self
+            .of
+            .partition_point(|(_, last)| (*last as usize) < entry);
+        let first = self
+            .of(n_messages)
+            .map_or(entry, |(first, _)| first.min(entry));
+        self.of.truncate(n_messages);
+        let n_hidden = self.hidden.partition_point(|idx| (*idx as usize) < first);
+        self.hidden.truncate(n_hidden);
+        (n_messages, first)
+    }
+
     /// Records that some entries became `n_given` messages, for a new total of `n_messages`.
     fn note(&mut self, (first, last): (usize, usize), n_given: usize, n_messages: usize) {
         let span = (first as u32, last as u32);
@@ -55,6 +70,8 @@ pub(in crate::engine) struct Shown {
     spans: Arc<Spans>,
     /// Entries before this one are included or omitted.
     end: usize,
+    /// Entries from this one on changed.
+    changed: Option<usize>,
     shape: Option<Shape>,
 }
 
@@ -83,6 +100,9 @@ impl Shown {
                 ..Self::default()
             };
         }
+        if let Some(changed) = self.changed.take() {
+            self.discard_from(case, context, changed);
+        }
         if self.end < context.entries.len() {
             self.add(case, context, shape);
         }
@@ -99,11 +119,28 @@ impl Shown {
         Arc::clone(&self.spans)
     }
 
-    /// Discards the messages of the entries from this one on, which changed.
+    /// Records that the entries from this one on changed.
     pub(in crate::engine) fn forget_from(&mut self, first: usize) {
         if first < self.end {
-            *self = Self::default();
+            self.changed = Some(self.changed.map_or(first, |changed| changed.min(first)));
         }
+    }
+
+    /// Discards the messages of the entries from this one on, and those that they may be joined to.
+    fn discard_from(&mut self, case: &Case, context: &Context, changed: usize) {
+        let is_joined = |entry: &Entry| match entry.body {
+            EntryBody::Original(message) | EntryBody::Edited(Edited { message, .. }) => {
+                case.session.messages[message as usize].role == Role::Assistant
+            }
+            EntryBody::Written(_) => true,
+        };
+        let unchanged = &context.entries[..changed];
+        let apart = unchanged.iter().rposition(|entry| !is_joined(entry));
+        let first = apart.map_or(0, |apart| apart + 1);
+        let (n_messages, end) = Arc::make_mut(&mut self.spans).truncate(first);
+        // Clones may exist: copying what is left is less work than changing the list.
+        self.messages = self.messages[..n_messages].to_vec().into();
+        self.end = end;
     }
 
     fn add(&mut self, case: &Case, context: &Context, shape: Shape) {

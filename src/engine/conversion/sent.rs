@@ -190,7 +190,6 @@ impl Working<'_> {
         source: ChangeSource,
     ) -> (ContextChange, SentMessages) {
         let SentChange { gone, new, sent } = change;
-        self.shown.forget_from(0);
         let first_new = new.first().map(|(at, _)| *at);
         let changed = gone.first().copied().into_iter().chain(first_new);
         self.change_from(changed.min().unwrap_or(usize::MAX));

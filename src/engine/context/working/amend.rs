@@ -33,7 +33,6 @@ impl Working<'_> {
 
     /// Sets the state of the parts of session messages, by the indices of their entries.
     pub(in crate::engine) fn amend(&mut self, amended: Vec<(usize, PartStatuses)>) {
-        self.shown.forget_from(0);
         for (idx, parts) in amended {
             self.change_from(idx);
             let before = &self.context.entries[idx];

@@ -53,7 +53,6 @@ impl Working<'_> {
     /// Clears tool results.
     pub(in crate::engine) fn clear(&mut self, which: &Which, marker: &Arc<str>, event: u32) {
         self.mark(marker, Left::Nothing, event);
-        self.shown.forget_from(0);
         let results = which.take_out(&mut self.live);
         let mut idx = 0;
         for of_message in results.chunk_by(|a, b| a.message == b.message) {
@@ -70,7 +69,6 @@ impl Working<'_> {
         let Some(idx) = self.find(result.message, 0) else {
             return;
         };
-        self.shown.forget_from(idx);
         let before = self.part_metered(idx, result.part);
         self.mark(text, Left::Some, event);
         self.put_marker(idx, &[result], Left::Some);

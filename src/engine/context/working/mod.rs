@@ -105,6 +105,7 @@ impl<'a> Working<'a> {
     /// Records that entries from this one on differ from the context of the last call.
     pub(in crate::engine) fn change_from(&mut self, entry: usize) {
         self.first_changed = self.first_changed.min(entry);
+        self.shown.forget_from(entry);
     }
 
     /// Returns the leading entries that the last call received unchanged.

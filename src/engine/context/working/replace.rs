@@ -67,7 +67,6 @@ impl Working<'_> {
             ..
         } = taken;
         self.live.retain_mut(|r| !holds(&covers, r.message));
-        self.shown.forget_from(0);
         self.change_from(taken.first().copied().unwrap_or(usize::MAX));
         let mut entries = std::mem::take(&mut self.context.entries);
         for idx in &taken {
