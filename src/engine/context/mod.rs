@@ -267,6 +267,11 @@ impl Entry {
         }
     }
 
+    /// Returns whether it is joined to the answer behind it.
+    pub(in crate::engine) fn joins_next(&self) -> bool {
+        matches!(&self.body, EntryBody::Written(written) if written.joins_next)
+    }
+
     /// Returns whether it is a summary that the policy wrote.
     pub(super) fn is_summary(&self) -> bool {
         matches!(&self.body, EntryBody::Written(written) if written.kind == WrittenKind::Summary)

@@ -172,9 +172,9 @@ impl Working<'_> {
         self.context.markers = markers;
         self.update_live(&entries, &touched.changed, &gone);
         let changes = touched.changed.iter().chain(&gone).copied();
-        self.change_from(changes.min().unwrap_or(usize::MAX));
+        self.mark_changed(changes.min().unwrap_or(usize::MAX));
         if remove_entries(&mut entries, &gone, edits.hidden(), first) {
-            self.change_from(first);
+            self.mark_changed(first);
         }
         self.context.entries = entries;
         EditResult {

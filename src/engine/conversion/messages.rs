@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The entries that messages consist of.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::engine) struct Spans {
     /// First and last entry, by message.
     of: Vec<(u32, u32)>,
@@ -100,12 +100,23 @@ impl Shown {
                 ..Self::default()
             };
         }
+        let last = self
+            .end
+            .checked_sub(1)
+            .and_then(|last| context.entries.get(last));
+        if self.end < context.entries.len() && last.is_some_and(Entry::joins_next) {
+            self.mark_changed(self.end - 1);
+        }
         if let Some(changed) = self.changed.take() {
             self.discard_from(case, context, changed);
         }
         if self.end < context.entries.len() {
             self.add(case, context, shape);
         }
+        debug_assert!(
+            self.equals_new(case, context, shape),
+            "the messages of changed entries were kept"
+        );
         self
     }
 
@@ -120,22 +131,23 @@ impl Shown {
     }
 
     /// Records that the entries from this one on changed.
-    pub(in crate::engine) fn forget_from(&mut self, first: usize) {
+    pub(in crate::engine) fn mark_changed(&mut self, first: usize) {
         if first < self.end {
             self.changed = Some(self.changed.map_or(first, |changed| changed.min(first)));
         }
     }
 
+    fn equals_new(&self, case: &Case, context: &Context, shape: Shape) -> bool {
+        let new = Self::from(case, context, 0, shape);
+        new.spans == self.spans && *new.messages == *self.messages
+    }
+
     /// Discards the messages of the entries from this one on, and those that they may be joined to.
     fn discard_from(&mut self, case: &Case, context: &Context, changed: usize) {
-        let is_joined = |entry: &Entry| match entry.body {
-            EntryBody::Original(message) | EntryBody::Edited(Edited { message, .. }) => {
-                case.session.messages[message as usize].role == Role::Assistant
-            }
-            EntryBody::Written(_) => true,
-        };
         let unchanged = &context.entries[..changed];
-        let apart = unchanged.iter().rposition(|entry| !is_joined(entry));
+        let apart = unchanged
+            .iter()
+            .rposition(|entry| !may_join_next(case, entry));
         let first = apart.map_or(0, |apart| apart + 1);
         let (n_messages, end) = Arc::make_mut(&mut self.spans).truncate(first);
         // Clones may exist: copying what is left is less work than changing the list.
@@ -225,6 +237,16 @@ fn joined<'a>(
             Some((n + 1, Cow::Owned(whole)))
         }
         _ => None,
+    }
+}
+
+/// Returns whether an entry may form one message with the entry behind it.
+fn may_join_next(case: &Case, entry: &Entry) -> bool {
+    match entry.body {
+        EntryBody::Original(message) => {
+            case.session.messages[message as usize].role == Role::Assistant
+        }
+        _ => entry.joins_next(),
     }
 }
 

@@ -192,7 +192,7 @@ impl Working<'_> {
         let SentChange { gone, new, sent } = change;
         let first_new = new.first().map(|(at, _)| *at);
         let changed = gone.first().copied().into_iter().chain(first_new);
-        self.change_from(changed.min().unwrap_or(usize::MAX));
+        self.mark_changed(changed.min().unwrap_or(usize::MAX));
         let was = std::mem::take(&mut self.context.entries);
         let mut markers = std::mem::take(&mut self.context.markers);
         let meter = self.meter.clone();

@@ -34,7 +34,7 @@ impl Working<'_> {
     /// Sets the state of the parts of session messages, by the indices of their entries.
     pub(in crate::engine) fn amend(&mut self, amended: Vec<(usize, PartStatuses)>) {
         for (idx, parts) in amended {
-            self.change_from(idx);
+            self.mark_changed(idx);
             let before = &self.context.entries[idx];
             let Some(message) = before.message() else {
                 continue;

@@ -129,7 +129,7 @@ impl Working<'_> {
     /// Replaces these results of one message, which is this entry, by the newest marker. Parts of a cleared result (an
     /// image inside it) are removed too.
     fn put_marker(&mut self, entry: usize, results: &[LiveResult], left: Left) {
-        self.change_from(entry);
+        self.mark_changed(entry);
         if let EntryBody::Original(message) = self.context.entries[entry].body {
             let parts = self.case.index.parts(message as usize);
             // Usually the message consists of that result only.

@@ -102,10 +102,10 @@ impl<'a> Working<'a> {
         self.meter.tokens(self.sums.metered + self.metered_overhead)
     }
 
-    /// Records that entries from this one on differ from the context of the last call.
-    pub(in crate::engine) fn change_from(&mut self, entry: usize) {
+    /// Records that entries from this one on differ from the context of the last call and from the messages in the cache.
+    pub(in crate::engine) fn mark_changed(&mut self, entry: usize) {
         self.first_changed = self.first_changed.min(entry);
-        self.shown.forget_from(entry);
+        self.shown.mark_changed(entry);
     }
 
     /// Returns the leading entries that the last call received unchanged.

@@ -20,7 +20,8 @@ impl Working<'_> {
         change: ChangeSource,
     ) -> ContextChange {
         let mut diff = Diff::new(self.case, messages, self.next_id);
-        self.shown.forget_from(first);
+        // Entries that say what they said may have another id, which messages contain.
+        self.shown.mark_changed(first);
         let (case, markers) = (self.case, &self.context.markers);
         for entry in &self.context.entries[first..] {
             if diff.touches(entry.id) {
@@ -41,7 +42,7 @@ impl Working<'_> {
             is_kept || !is_new_summary && text.as_ref().is_some_and(|text| is.says(text))
         };
         let as_they_were = were.iter().zip(&tail).take_while(is_as_it_was).count();
-        self.change_from(first + as_they_were);
+        self.mark_changed(first + as_they_were);
         for mut entry in tail {
             if diff.touches(entry.id) {
                 self.weigh(&mut entry);
@@ -67,7 +68,7 @@ impl Working<'_> {
             ..
         } = taken;
         self.live.retain_mut(|r| !holds(&covers, r.message));
-        self.change_from(taken.first().copied().unwrap_or(usize::MAX));
+        self.mark_changed(taken.first().copied().unwrap_or(usize::MAX));
         let mut entries = std::mem::take(&mut self.context.entries);
         for idx in &taken {
             self.sums
