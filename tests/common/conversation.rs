@@ -125,7 +125,11 @@ impl Talk {
 
 /// Makes a case with exact counts and a constant window.
 pub(crate) fn case(talk: &Talk, window: u64) -> Case {
-    let session = talk.session();
+    case_of(talk.session(), window)
+}
+
+/// Makes a case of a session with exact counts and a constant window.
+pub(crate) fn case_of(session: Session, window: u64) -> Case {
     let ledger = TokenLedger::count(&session, default_counter(), &Progress::default())
         .expect("nobody cancels");
     let windows = WindowPlan::constant(Tokens(window), session.calls.len(), WindowSource::User);

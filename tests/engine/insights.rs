@@ -1,6 +1,6 @@
 //! Insights: each is reported only where it applies, with the expected figures.
 
-use crate::conversation::{Talk, case, part, text};
+use crate::conversation::{Talk, case, case_of, part, text};
 use plimsoll::analysis::cost::{Billing, Bills, audit, break_even};
 use plimsoll::analysis::insight::{
     Certainty, Facts, Insight, InsightKind, Lane, Level, card, insights, lane_insights,
@@ -9,7 +9,9 @@ use plimsoll::analysis::resent::{growth, resent, share_of_largest};
 use plimsoll::analysis::{LastUses, findings};
 use plimsoll::engine::{Case, recorded, simulate};
 use plimsoll::presets::{self, prices::Prices};
-use plimsoll::session::{Body, MediaKind, Role, Usage, remove_implausible_usage};
+use plimsoll::session::{
+    Body, MediaKind, RecordedCompaction, Role, Usage, remove_implausible_usage,
+};
 use plimsoll::units::{Share, Tokens};
 use std::sync::Arc;
 
@@ -283,6 +285,29 @@ fn a_call_that_passes_trigger_and_limit_at_once_is_reported() {
         of(&slow, InsightKind::ThresholdSkipped).is_none(),
         "{slow:?}"
     );
+}
+
+#[test]
+fn a_trigger_inside_the_assumed_reserve_is_not_skipped() {
+    // Usable are 32,000 of 64,000 tokens, and the program compacts by itself above that.
+    let mut session = Talk::tool_calls(75, 450).session();
+    session.compactions.push(RecordedCompaction {
+        before_message: session.messages.len(),
+        call: session.calls.len(),
+        trigger: "auto".to_owned(),
+        tokens_before: Some(Tokens(50_000)),
+        tokens_after: None,
+        kept: Vec::new(),
+    });
+    let case = case_of(session, 64_000);
+    let really = recorded(&case, RESERVE, None);
+    let most = really.samples.iter().map(|sample| sample.tokens).max();
+    assert!(
+        most > Some(Tokens(33_000)) && most < Some(Tokens(50_000)),
+        "{most:?}"
+    );
+    let all = found(&case);
+    assert!(of(&all, InsightKind::ThresholdSkipped).is_none(), "{all:?}");
 }
 
 #[test]

@@ -22,6 +22,17 @@ impl Facts<'_> {
         sample.window - self.output_reserve
     }
 
+    /// Returns the size from which a call is too large: the usable window, or the whole window if the trigger lies in
+    /// the output reserve, which is an assumption.
+    fn limit(&self, sample: &Sample) -> Tokens {
+        let usable = self.usable(sample);
+        if self.trigger_at(sample) > usable.as_f64() {
+            sample.window
+        } else {
+            usable
+        }
+    }
+
     /// Returns the recorded program's trigger if known, otherwise the trigger of the comparison.
     fn trigger_at(&self, sample: &Sample) -> f64 {
         let spoken = self.usable(sample).as_f64() * self.trigger.share.0;
@@ -45,7 +56,7 @@ impl Facts<'_> {
     }
 }
 
-/// Reports calls that jump from below the trigger to above the usable window. A policy that acts before a call cannot
+/// Reports calls that jump from below the trigger to above the limit. A policy that acts before a call cannot
 /// act in time there.
 pub(super) fn threshold_skipped(facts: &Facts<'_>) -> Vec<Insight> {
     let samples = &facts.recorded.samples;
@@ -57,7 +68,7 @@ pub(super) fn threshold_skipped(facts: &Facts<'_>) -> Vec<Insight> {
                 .ok()?;
             let (before, after) = (samples.get(at.checked_sub(1)?)?, &samples[at]);
             let below = before.tokens.as_f64() < facts.trigger_at(after);
-            (below && after.tokens > facts.usable(after)).then_some((grown, before, after))
+            (below && after.tokens > facts.limit(after)).then_some((grown, before, after))
         });
     let mut skips = skips.map(|(grown, before, after)| Insight {
         kind: InsightKind::ThresholdSkipped,
@@ -67,12 +78,12 @@ pub(super) fn threshold_skipped(facts: &Facts<'_>) -> Vec<Insight> {
         call: Some(grown.call),
         message: grown.message,
         text: format!(
-            "One call skipped {}: call {} grew from {} to {} tokens, beyond the usable window ({}){}.",
+            "One call skipped {}: call {} grew from {} to {} tokens, beyond the limit of {}{}.",
             facts.trigger_name(),
             grown.call + 1,
             before.tokens.short(),
             after.tokens.short(),
-            facts.usable(after).short(),
+            facts.limit(after).short(),
             grown.message.map_or(String::new(), |message| format!(", mostly by {}", facts.name(message)))
         ),
         evidence: format!("+{} tokens in one call", grown.grown.short()),
@@ -87,7 +98,7 @@ pub(super) fn hovering(facts: &Facts<'_>) -> Vec<Insight> {
     let samples = &facts.recorded.samples;
     let is_near = |sample: &&Sample| {
         let near = sample.tokens.as_f64() >= NEAR * facts.trigger_at(sample);
-        near && sample.tokens <= facts.usable(sample)
+        near && sample.tokens <= facts.limit(sample)
     };
     let near: Vec<&Sample> = samples.iter().filter(is_near).collect();
     let share = Share(near.len() as f64 / samples.len().max(1) as f64);
