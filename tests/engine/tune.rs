@@ -38,6 +38,23 @@ fn values(settings: &[KnobValues], knob: &str) -> Vec<f64> {
 }
 
 #[test]
+fn assumptions_of_a_replay_are_not_varied() {
+    let codex = presets::by_name("codex").expect("bundled");
+    let is_assumed = |axis: &Axis| axis.knob == "summary_max_tokens";
+    assert!(
+        codex
+            .knobs
+            .iter()
+            .any(|knob| knob.is_assumed && knob.name == "summary_max_tokens")
+    );
+    let axes = Axis::usual(&codex);
+    assert!(
+        !axes.is_empty() && !axes.iter().any(|axis| is_assumed(axis)),
+        "{axes:?}"
+    );
+}
+
+#[test]
 fn a_small_space_is_tried_completely() {
     let policy = truncate();
     let axes = vec![

@@ -106,7 +106,8 @@ impl Axis {
     }
 
     /// Returns the settings of a policy that are varied by default: its triggers and the content it keeps; if it has none
-    /// of these, all except the output reserve.
+    /// of these, all except the output reserve. Assumptions of the replay are not varied: a smaller one would only look
+    /// cheaper.
     pub fn usual(policy: &Policy) -> Vec<Self> {
         const ROLES: [KnobRole; 6] = [
             KnobRole::CompressionTrigger,
@@ -116,7 +117,9 @@ impl Axis {
             KnobRole::SpareTurns,
             KnobRole::SummaryMaxTokens,
         ];
-        let works = |knob: &&Knob| knob.ignored.is_none() && knob.range[0] < knob.range[1];
+        let works = |knob: &&Knob| {
+            knob.ignored.is_none() && !knob.is_assumed && knob.range[0] < knob.range[1]
+        };
         let knobs: Vec<&Knob> = policy.knobs.iter().filter(works).collect();
         let is_usual = |knob: &&&Knob| knob.role.is_some_and(|role| ROLES.contains(&role));
         let usual: Vec<Self> = knobs.iter().filter(is_usual).map(|k| Self::of(k)).collect();

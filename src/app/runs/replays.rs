@@ -313,6 +313,7 @@ fn as_recorded(reserve: Tokens) -> Policy {
         help: String::new(),
         key: None,
         scale: 1.0,
+        is_assumed: false,
         ignored: None,
         unset: None,
         choices: Vec::new(),

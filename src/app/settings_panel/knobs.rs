@@ -122,6 +122,7 @@ mod tests {
             help: String::new(),
             key: None,
             scale: 1.0,
+            is_assumed: false,
             ignored: None,
             unset: None,
             choices: Vec::new(),

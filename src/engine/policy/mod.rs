@@ -75,6 +75,8 @@ pub struct Knob {
     pub key: Option<String>,
     /// Factor between its value and that key: 100 if a share is written in percent.
     pub scale: f64,
+    /// Whether it is an assumption of the replay and no setting of the system, such as the size of a summary.
+    pub is_assumed: bool,
     /// Reason why the system's released code ignores it, if it does.
     pub ignored: Option<String>,
     /// Value for which the system's own configuration has no value, such as 0 for a limit that is off.

@@ -63,6 +63,8 @@ struct KnobToml {
     help: String,
     key: Option<String>,
     scale: Option<f64>,
+    #[serde(default)]
+    assumed: bool,
     ignored: Option<String>,
     unset: Option<f64>,
     #[serde(default)]
@@ -165,6 +167,7 @@ fn knob(name: String, value: toml::Value) -> Result<Knob, PolicyError> {
         help: knob.help,
         key: knob.key,
         scale: knob.scale.unwrap_or(1.0),
+        is_assumed: knob.assumed,
         ignored: knob.ignored,
         unset: knob.unset,
         choices: knob.choices,
