@@ -29,6 +29,8 @@ pub struct SessionFigures {
     pub by_kind: [Tokens; Kind::ALL.len()],
     /// The largest context; `None` without calls.
     pub peak: Option<Peak>,
+    /// The context after the last message and the last compaction.
+    pub end: Tokens,
     /// The peak as a share of the usable window; `None` without calls.
     pub peak_share: Option<Share>,
     /// Sum of the contexts of all calls.
@@ -78,6 +80,7 @@ impl SessionFigures {
             history: ledger.total(),
             not_recorded: ledger.overhead,
             by_kind,
+            end: recorded.context.tokens(),
             peak_share: peak.map(|_| recorded.peak_share()),
             peak,
             sent,
@@ -194,7 +197,7 @@ pub fn has_different_sources([a, b]: &[SessionFigures; 2]) -> bool {
 pub fn figures(sessions: &[SessionFigures; 2]) -> Vec<Figure> {
     use Quantity::{Count, Tokens, Usd};
     type Value = fn(&SessionFigures) -> Option<Quantity>;
-    let rows: [(&str, &str, Value); 15] = [
+    let rows: [(&str, &str, Value); 16] = [
         ("calls", "Model calls.", |s| Some(Count(s.calls))),
         ("turns", "User messages up to the next one.", |s| {
             Some(Count(s.turns))
@@ -226,6 +229,11 @@ pub fn figures(sessions: &[SessionFigures; 2]) -> Vec<Figure> {
             "peak, of usable",
             "The peak as a share of the usable window.",
             |s| s.peak_share.map(Quantity::Share),
+        ),
+        (
+            "context at the end",
+            "Tokens that the next call would send, before a new message: after the last compaction.",
+            |s| Some(Tokens(s.end)),
         ),
         (
             "history",
