@@ -10,7 +10,9 @@ use plimsoll::engine::{
 };
 use plimsoll::formats::{self, Input};
 use plimsoll::presets::{self, prices::Prices};
-use plimsoll::session::{CallDraft, Draft, Role, Session, SessionBuilder, Source, Usage};
+use plimsoll::session::{
+    CallDraft, Draft, RecordedCompaction, Role, Session, SessionBuilder, Source, Usage,
+};
 use plimsoll::tokens::{Progress, TokenLedger, default_counter};
 use plimsoll::units::{Millis, Tokens, Usd};
 use std::sync::Arc;
@@ -80,6 +82,26 @@ fn a_sessions_cost_follows_from_its_reported_counts() {
     close(cost.output.usd.0, 0.0075);
     close(total(&cost), 0.058_125);
     close(cost.calls[0].usd.expect("known").0, 0.003 + 0.03375 + 0.003);
+}
+
+#[test]
+fn the_cost_of_recorded_summaries_is_unknown() {
+    let calls = [(0, 10_000, 0, 9_000, 200), (60, 12_000, 9_000, 2_900, 300)];
+    let mut session = session(&calls, |_| CLAUDE);
+    session.compactions.push(RecordedCompaction {
+        before_message: session.messages.len(),
+        call: session.calls.len(),
+        trigger: "auto".to_owned(),
+        tokens_before: None,
+        tokens_after: None,
+        kept: Vec::new(),
+    });
+    let case = case(session);
+    let bills = Bills::new(&case, Billing::at(Prices::bundled()));
+    let cost = price_recorded(&case, &bills, &recorded(&case, Tokens(32_000), None));
+    let note = "The file does not record the cost of the summaries of 1 recorded compaction: the total may lack it.";
+    assert_eq!(cost.unknown_summaries().as_deref(), Some(note));
+    close(total(&cost), 0.058_125);
 }
 
 #[test]

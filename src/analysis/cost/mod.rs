@@ -50,6 +50,8 @@ pub struct Cost {
     pub unpriced: usize,
     /// Number of answers without a reported size, which are counted from the recorded text.
     pub estimated_outputs: usize,
+    /// Number of recorded compactions. The file does not record the cost of their summary requests.
+    pub recorded_compactions: usize,
 }
 
 /// Source of a cost.
@@ -120,7 +122,24 @@ impl Cost {
             additional: Vec::new(),
             unpriced: 0,
             estimated_outputs: 0,
+            recorded_compactions: 0,
         }
+    }
+
+    /// Returns whether the cost of summary requests is known: files do not record those of recorded compactions.
+    pub fn knows_summaries(&self) -> bool {
+        self.recorded_compactions == 0 || self.summaries.tokens > Tokens::ZERO
+    }
+
+    /// Returns a note on a total that may lack summary requests.
+    pub fn unknown_summaries(&self) -> Option<String> {
+        let compactions = match self.recorded_compactions {
+            1 => "1 recorded compaction".to_owned(),
+            n => format!("{n} recorded compactions"),
+        };
+        (!self.knows_summaries()).then(|| {
+            format!("The file does not record the cost of the summaries of {compactions}: the total may lack it.")
+        })
     }
 
     /// Returns the total; `None` if a price is unknown or no call was billed.

@@ -1,7 +1,7 @@
 //! Computes the costs of a lane's calls.
 
 use super::{BilledCall, Bills, CallCost, Cost, CostSource, Tariff};
-use crate::engine::{Case, Outcome, Sample};
+use crate::engine::{Case, Did, Event, Outcome, Sample};
 use crate::session::Usage;
 use crate::units::{Rate, Tokens, Usd};
 
@@ -40,6 +40,7 @@ pub fn price_recorded(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Cos
         );
     }
     rejected(&mut cost, bills, recorded);
+    summaries(&mut cost, bills, recorded);
     cost
 }
 
@@ -192,6 +193,8 @@ fn written(tariff: &Tariff<'_>, factor: f64, split: Split) -> Usd {
 
 /// Returns the cost of the summary requests, which are not cached.
 fn summaries(cost: &mut Cost, bills: &Bills<'_>, outcome: &Outcome) {
+    let is_recorded = |e: &&Event| e.stage == Event::RECORDED && e.did == Did::Removed;
+    cost.recorded_compactions = outcome.events.iter().filter(is_recorded).count();
     let mut left = outcome.summaries;
     let requests = outcome
         .events

@@ -46,6 +46,9 @@ static PIECES: [Piece; 6] = [
     ),
 ];
 
+/// Index of the summaries in [`PIECES`].
+const SUMMARIES: usize = 4;
+
 /// Shows the table and its notes.
 pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, commands: &mut Commands) {
     let text = notes(costs);
@@ -202,7 +205,8 @@ fn charge(ui: &mut Ui, cost: &Cost, piece: usize) {
     let (.., part) = PIECES[piece];
     let charge = part(cost);
     // A sum with an unknown part is unknown.
-    let known = cost.total().map(|_| charge.usd);
+    let is_known = cost.total().is_some() && (piece != SUMMARIES || cost.knows_summaries());
+    let known = is_known.then_some(charge.usd);
     let tokens = format!("{} tokens", wording::tokens(charge.tokens));
     sum(ui, known, Tone::Plain).on_hover_text(tokens);
 }
@@ -232,6 +236,7 @@ fn notes(costs: &Costs) -> Vec<String> {
             "Recorded: provider's counts{modelled}. Lanes: cache model."
         ));
     }
+    text.extend(recorded.unknown_summaries());
     if recorded.estimated_outputs > 0 {
         let answers = wording::count(recorded.estimated_outputs, "answer");
         text.push(format!(

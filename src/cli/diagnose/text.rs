@@ -80,6 +80,9 @@ impl Diagnosis<'_> {
                 rejected.join(", ")
             );
         }
+        if let Some(note) = recorded.unknown_summaries() {
+            let _ = writeln!(text, "  recorded: {note}");
+        }
         if recorded.estimated_outputs > 0 {
             let (n, them) = match recorded.estimated_outputs {
                 1 => ("1 answer has".to_owned(), "it"),
@@ -167,6 +170,11 @@ fn cost(text: &mut String, lane: &LaneCost<'_>) {
     let cost = &lane.cost;
     let total = cost.total();
     let cell = |sum: Usd| total.map_or("–".to_owned(), |_| usd(sum));
+    let summaries = if cost.knows_summaries() {
+        cell(cost.summaries.usd)
+    } else {
+        "–".to_owned()
+    };
     let _ = writeln!(
         text,
         "  {:<14} {:>8} {:>7} {:>8} {:>8} {:>8} {:>9} {:>8}",
@@ -176,7 +184,7 @@ fn cost(text: &mut String, lane: &LaneCost<'_>) {
         cell(cost.written.usd),
         cell(cost.uncached.usd),
         cell(cost.output.usd),
-        cell(cost.summaries.usd),
+        summaries,
         cell(cost.rejected.usd),
     );
 }
@@ -264,7 +272,7 @@ fn audited(text: &mut String, audit: &Audit) {
     } else {
         let share = percent(audit.recorded.share_of(audit.predicted));
         let predicted = tokens(audit.predicted);
-        format!(", {predicted} expected ({share})")
+        format!(", {predicted} expected with these pauses and compactions ({share})")
     };
     let _ = writeln!(
         text,
