@@ -231,14 +231,14 @@ pub fn figures(sessions: &[SessionFigures; 2]) -> Vec<Figure> {
             |s| s.peak_share.map(Quantity::Share),
         ),
         (
-            "context at the end",
-            "Tokens that the next call would send, before a new message: after the last compaction.",
-            |s| Some(Tokens(s.end)),
-        ),
-        (
             "history",
             "Tokens of the whole history and of what is not recorded.",
             |s| Some(Tokens(s.history)),
+        ),
+        (
+            "context at the end",
+            "Tokens that the next call would send, before a new message: after the last compaction.",
+            |s| Some(Tokens(s.end)),
         ),
         (
             "cumulative tokens",

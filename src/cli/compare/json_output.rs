@@ -65,6 +65,8 @@ struct SessionEntry<'a> {
     peak_share: Option<Share>,
     /// Tokens of the history and of what is not recorded.
     history_tokens: Tokens,
+    /// Tokens that the next call would send, before a new message: after the last compaction.
+    end_tokens: Tokens,
     /// Tokens that every call sends and the file does not record.
     not_recorded: Tokens,
     /// Recorded tokens of the history by kind of content.
@@ -101,6 +103,8 @@ struct DifferenceEntry {
     peak_share: Option<f64>,
     /// Tokens of the history and of what is not recorded.
     history_tokens: i64,
+    /// Tokens that the next call would send, before a new message: after the last compaction.
+    end_tokens: i64,
     /// Tokens that every call sends and the file does not record.
     not_recorded: i64,
     /// Recorded tokens of the history by kind of content.
@@ -253,6 +257,7 @@ impl Compared<'_> {
             peak_call: figures.peak.and_then(|peak| peak.call).map(|idx| idx + 1),
             peak_share: figures.peak_share,
             history_tokens: figures.history,
+            end_tokens: figures.end,
             not_recorded: figures.not_recorded,
             by_kind: by_kind(|kind| figures.by_kind[kind]),
             tokens_sent: figures.sent,
@@ -306,6 +311,7 @@ fn difference(sessions: &[SessionFigures; 2]) -> DifferenceEntry {
         peak_tokens: peaks.map(|(a, b)| signed(a.tokens, b.tokens)),
         peak_share: share(|s| s.peak_share),
         history_tokens: tokens(&|s| s.history),
+        end_tokens: tokens(&|s| s.end),
         not_recorded: tokens(&|s| s.not_recorded),
         by_kind: by_kind(|kind| tokens(&|s| s.by_kind[kind])),
         tokens_sent: tokens(&|s| s.sent),
