@@ -49,7 +49,7 @@ fn assumptions_of_a_replay_are_not_varied() {
     );
     let axes = Axis::usual(&codex);
     assert!(
-        !axes.is_empty() && !axes.iter().any(|axis| is_assumed(axis)),
+        !axes.is_empty() && !axes.iter().any(is_assumed),
         "{axes:?}"
     );
 }
