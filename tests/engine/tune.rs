@@ -48,10 +48,7 @@ fn assumptions_of_a_replay_are_not_varied() {
             .any(|knob| knob.is_assumed && knob.name == "summary_max_tokens")
     );
     let axes = Axis::usual(&codex);
-    assert!(
-        !axes.is_empty() && !axes.iter().any(is_assumed),
-        "{axes:?}"
-    );
+    assert!(!axes.is_empty() && !axes.iter().any(is_assumed), "{axes:?}");
 }
 
 #[test]

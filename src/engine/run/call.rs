@@ -121,8 +121,10 @@ impl Run<'_> {
         self.settle();
         match self.triggers.stage(idx).mutates {
             Mutates::View => {
-                self.store
-                    .get_or_insert_with(|| Box::new(self.working.clone()));
+                if self.store.is_none() {
+                    let view = self.working.view();
+                    self.store = Some(Box::new(std::mem::replace(&mut self.working, view)));
+                }
             }
             Mutates::Store => {
                 if let (Some(store), LastPrompt::Store) = (self.store.take(), &self.prefix.last) {

@@ -214,7 +214,7 @@ impl<'a> Run<'a> {
         };
         if !view.is_new {
             let first_changed = self.working.first_changed;
-            self.working = (**store).clone();
+            self.working = store.view();
             let after = match view.result {
                 ViewResult::Edits { applied, .. } => After::Edits(applied),
                 ViewResult::All(sent) => After::of_all(&pending.before, sent.to_vec()),

@@ -60,6 +60,14 @@ impl<'a> Working<'a> {
         working
     }
 
+    /// Copies the context for a view, without the cached messages: a list with a copy is copied before it grows.
+    pub(in crate::engine) fn view(&self) -> Self {
+        Self {
+            shown: Shown::default(),
+            ..self.clone()
+        }
+    }
+
     /// Continues from a recorded context of untouched messages.
     pub(in crate::engine) fn resume(
         case: &'a Case,
