@@ -215,6 +215,26 @@ fn the_budget_stops_between_requests_and_what_there_is_is_reported() {
 }
 
 #[test]
+fn a_stopped_run_that_continues_with_its_log_keeps_to_its_budget() {
+    let (job, server) = (job(60, &["summarize"], 1), reader("neither"));
+    let model = model(&server);
+    let price = Prices::bundled().lookup("gpt-4o", None).expect("a price");
+    let budget = Budget {
+        limit: Usd(0.2),
+        price: price.clone(),
+    };
+    let mut log = EvaluationLog::new(&model, None);
+    let stopped = evaluate(&job, Some(&model), &mut log, Some(&budget)).expect("answers");
+    assert_eq!(stopped.stopped, Some(Stopped::Budget));
+    let (n_answers, n_sent) = (log.n_answers(), server.received().len());
+    let continued = evaluate(&job, Some(&model), &mut log, Some(&budget)).expect("answers");
+    assert_eq!(continued.stopped, Some(Stopped::Budget));
+    let n_more = server.received().len() - n_sent;
+    assert!(n_more * 2 < n_sent, "{n_more} after {n_sent}");
+    assert_eq!(log.n_answers(), n_answers + n_more);
+}
+
+#[test]
 fn answers_that_choose_nothing_and_failed_requests_are_counted() {
     let job = job(30, &["summarize"], 1);
     let odd = Server::new(|request, client| {

@@ -36,7 +36,7 @@ pub(in crate::cli) struct ModelTierArgs {
     /// Plays of each policy, with new summaries [default: 5]
     #[arg(long, value_name = "N", value_parser = up_to::<100>)]
     samples: Option<u16>,
-    /// Stop before new requests cost more
+    /// Stop before the requests of this run cost more
     #[arg(long, value_name = "USD", value_parser = dollars, allow_negative_numbers = true)]
     budget: Option<f64>,
     /// Requests at a time [default: 4]
