@@ -173,6 +173,25 @@ fn a_run_is_announced_logged_and_repeated_from_its_log_without_a_model() {
 }
 
 #[test]
+fn own_prices_apply_to_the_announced_price() {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    session(here.path());
+    let row = "[[price]]\nmatch = \"house-model\"\ncaching = \"openai\"\ninput = 1\noutput = 2\ncache_read = 0.5\nsource = \"the bill\"\nread = 2026-11-01\nverified = true\n";
+    std::fs::write(here.path().join("own.toml"), row).expect("a file");
+    // The budget stops before the first request.
+    let command = "--tier 1 --samples 1 --summarizer openai --model house-model --base-url https://models.invalid --model-window 100000 --prices own.toml --budget 0";
+    let output = evaluate(here.path(), &command.split(' ').collect::<Vec<_>>());
+    let error = stderr(&output);
+    for known in [
+        "(price of house-model of 2026-11-01",
+        "with the provider's cache: ≈ $",
+        "the budget is too small for one request",
+    ] {
+        assert!(error.contains(known), "{known}: {error}");
+    }
+}
+
+#[test]
 fn options_of_a_model_need_a_tier_and_a_tier_needs_a_model() {
     let here = tempfile::tempdir().expect("a temporary folder");
     session(here.path());

@@ -125,7 +125,7 @@ fn a_summary_with_half_of_the_facts_retains_half_and_its_log_gives_the_same_repo
     let path = here.path().join("log.jsonl");
     let (job, server) = (job(80, &["summarize"], 2), reader("A"));
     let (plan, model) = (Plan::new(&job), model(&server));
-    let cost = plan.cost(&job, &model);
+    let cost = plan.cost(&job, &model, Prices::bundled());
     assert!(
         cost.clusters >= 8 && cost.pairs == plan.n_probes(),
         "{cost:?}"
@@ -288,7 +288,7 @@ fn a_lane_that_removes_nothing_has_no_questions_and_a_failure_ends_the_run() {
     let idle = job(10, &["none"], 3);
     let plan = Plan::new(&idle);
     assert_eq!(
-        (plan.n_probes(), plan.cost(&idle, &model).questions),
+        (plan.n_probes(), plan.cost(&idle, &model, Prices::bundled()).questions),
         (0, 0)
     );
     let mut log = EvaluationLog::new(&model, None);
@@ -355,7 +355,7 @@ fn the_judges_quotes_are_checked_and_false_ones_count_as_missing() {
     let plan = Plan::new(&job);
     let summaries = evaluation.report.lanes[0].summary_requests;
     assert_eq!(
-        plan.cost(&job, &model).questions + summaries,
+        plan.cost(&job, &model, Prices::bundled()).questions + summaries,
         server.received().len()
     );
 }
@@ -444,7 +444,7 @@ fn planted_facts_are_followed_through_successive_compactions() {
         rounds: 2,
     };
     let job = job_of(Tier::Planted(planting), case(60), &["summarize", "none"], 2);
-    let cost = Plan::new(&job).cost(&job, &model);
+    let cost = Plan::new(&job).cost(&job, &model, Prices::bundled());
     assert!(cost.questions == 0 && cost.summaries >= 4, "{cost:?}");
     let mut log = EvaluationLog::new(&model, Some(path.clone()));
     let evaluation = evaluate(&job, Some(&model), &mut log, None).expect("answers");

@@ -154,7 +154,7 @@ impl ModelTierArgs {
             );
         }
         if let Some(model) = &model {
-            note(&announcement(model, &plan.cost(&job, model)));
+            note(&announcement(model, &plan.cost(&job, model, prices)));
         }
         let budget = self.budget(model.as_ref(), prices)?;
         let on_progress = |n: usize| progress(&format!("{} answered", counted(n, "request")));
