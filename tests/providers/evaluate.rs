@@ -288,7 +288,10 @@ fn a_lane_that_removes_nothing_has_no_questions_and_a_failure_ends_the_run() {
     let idle = job(10, &["none"], 3);
     let plan = Plan::new(&idle);
     assert_eq!(
-        (plan.n_probes(), plan.cost(&idle, &model, Prices::bundled()).questions),
+        (
+            plan.n_probes(),
+            plan.cost(&idle, &model, Prices::bundled()).questions
+        ),
         (0, 0)
     );
     let mut log = EvaluationLog::new(&model, None);

@@ -176,7 +176,7 @@ impl ModelTierArgs {
         }
         let evaluation = result.map_err(|error| anyhow!(error))?;
         if let Some(stopped) = &evaluation.stopped {
-            note(&stop_text(stopped));
+            note(&stop_text(stopped, path.is_some()));
         }
         let shown = Shown {
             text: &|| model_text::text(&evaluation.report),
@@ -289,10 +289,17 @@ fn announcement(model: &Model, cost: &PlanCost) -> String {
     text
 }
 
-fn stop_text(stopped: &Stopped) -> String {
-    match stopped {
-        Stopped::Budget => "stopped at the budget; --resume continues".to_owned(),
-        Stopped::Cancelled => "cancelled; --resume continues".to_owned(),
-        Stopped::Failed(reason) => format!("stopped: {reason}; --resume continues"),
-    }
+/// Returns the reason why the run ended early, and whether it can be continued.
+fn stop_text(stopped: &Stopped, is_logged: bool) -> String {
+    let reason = match stopped {
+        Stopped::Budget => "stopped at the budget".to_owned(),
+        Stopped::Cancelled => "cancelled".to_owned(),
+        Stopped::Failed(reason) => format!("stopped: {reason}"),
+    };
+    let rest = if is_logged {
+        "--resume continues"
+    } else {
+        "it cannot be continued without a log"
+    };
+    format!("{reason}; {rest}")
 }

@@ -275,7 +275,8 @@ impl State<'_> {
             return;
         }
         let is_cancelled = sender.model.is_some_and(|model| model.stop.is_cancelled());
-        let exceeds = |budget: &Budget| self.log.spent + estimate.unwrap_or_default() > budget.limit;
+        let exceeds =
+            |budget: &Budget| self.log.spent + estimate.unwrap_or_default() > budget.limit;
         if is_cancelled {
             self.stopped = Some(Stopped::Cancelled);
         } else if sender.budget.is_some_and(exceeds) {

@@ -91,8 +91,7 @@ mod tests {
     #[test]
     fn turns_with_repeated_call_ids_have_their_own_results() {
         let turn = |result: &str| {
-            let call =
-                json!({"id": "call_0", "function": {"name": "shell", "arguments": "{}"}});
+            let call = json!({"id": "call_0", "function": {"name": "shell", "arguments": "{}"}});
             [
                 json!({"role": "assistant", "content": "", "tool_calls": [call]}),
                 json!({"role": "tool", "tool_call_id": "call_0", "content": result}),
