@@ -1,6 +1,6 @@
 //! Facts about the messages of a conversation.
 
-use super::ChatMessage;
+use super::{Call, ChatMessage};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -20,6 +20,13 @@ pub fn first_pending(messages: &[ChatMessage]) -> usize {
         }
         _ => messages.len(),
     }
+}
+
+/// Returns the result of a call from the results directly behind its answer. `following` are the messages behind it. Ids of
+/// calls may repeat in a conversation.
+pub fn result_of_call<'a>(call: &Call, following: &'a [ChatMessage]) -> Option<&'a ChatMessage> {
+    let mut results = following.iter().take_while(|m| m.is("tool"));
+    results.find(|m| m.call_id == call.id)
 }
 
 /// Returns the tool of each call that has an id, by this id. Of several calls with an id, the last counts.

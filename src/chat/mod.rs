@@ -17,7 +17,7 @@ mod rest;
 mod view;
 
 pub use answer::join_answer;
-pub use conversation::{first_pending, n_system, tools_by_call};
+pub use conversation::{first_pending, n_system, result_of_call, tools_by_call};
 pub use json::{call_from_json, message_from_json, message_to_json};
 pub use message::{ChatMessage, Rule};
 pub use messages::{Mark, Messages};

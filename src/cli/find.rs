@@ -54,17 +54,16 @@ impl Args {
             self.limit
         };
         let shown = &all[..limit.min(all.len())];
-        let matches = all.iter().map(|found| found.n_hits).sum();
         if shared.json {
             json(&FindResult {
                 query: &self.query,
                 messages: all.len(),
-                matches,
+                matches: n_matches(&all),
                 found: shown.iter().map(FoundEntry::from).collect(),
                 not_listed: all.len() - shown.len(),
             })?;
         } else {
-            print(&text(&loaded.case, matches, &all, shown))?;
+            print(&text(&loaded.case, &query, &all, shown))?;
         }
         Ok(Status::Done)
     }
@@ -81,14 +80,23 @@ fn messages(case: &Case, query: &Query) -> Vec<FoundMessage> {
     all.filter_map(found).collect()
 }
 
-fn text(case: &Case, matches: usize, all: &[FoundMessage], shown: &[FoundMessage]) -> String {
+fn n_matches(found: &[FoundMessage]) -> usize {
+    found.iter().map(|found| found.n_hits).sum()
+}
+
+fn text(case: &Case, query: &Query, all: &[FoundMessage], shown: &[FoundMessage]) -> String {
     let n = counted(case.session.messages.len(), "message");
     if all.is_empty() {
-        return format!("no match in {n}\n");
+        let valid = query.valid_values(&case.session);
+        let valid: String = valid
+            .iter()
+            .map(|line| format!("  {}\n", clean(line)))
+            .collect();
+        return format!("no match in {n}\n{valid}");
     }
     let mut text = format!(
         "{} in {} of {n} of {}\n\n",
-        counted(matches, "match"),
+        counted(n_matches(all), "match"),
         all.len(),
         clean(&case.session.source.name)
     );

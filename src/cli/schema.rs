@@ -27,7 +27,7 @@ pub(super) struct Args {
 type Generate = fn() -> Schema;
 
 /// The commands with a schema, each with the function that generates it.
-const SCHEMAS: [(&str, Generate); 26] = [
+const SCHEMAS: [(&str, Generate); 27] = [
     ("inspect", schema::<inspect::Inspection<'static>>),
     ("find", schema::<find::FindResult<'static>>),
     ("replay", schema::<replay::Replay<'static>>),
@@ -65,6 +65,7 @@ const SCHEMAS: [(&str, Generate); 26] = [
     ("presets remove", schema::<presets::OwnPresetFile<'static>>),
     ("state list", schema::<state::StateList<'static>>),
     ("state enable", schema::<state::EnabledIndex>),
+    ("state disable", schema::<state::ClearedState<'static>>),
     ("state clear", schema::<state::ClearedState<'static>>),
 ];
 

@@ -52,12 +52,12 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Starts a model that always answers A.
-fn model() -> Server {
+/// Returns the answer A.
+fn answer_a() -> String {
     let choice = json!({"index": 0, "delta": {"content": "A"}, "finish_reason": "stop"});
     let chunk =
         json!({"choices": [choice], "usage": {"prompt_tokens": 100, "completion_tokens": 1}});
-    Server::with_answer(format!("{STREAM_HEAD}data: {chunk}\n\ndata: [DONE]\n\n"))
+    format!("{STREAM_HEAD}data: {chunk}\n\ndata: [DONE]\n\n")
 }
 
 /// Writes the pages of a logged run and checks their tables.
@@ -96,7 +96,7 @@ fn pages_have_tables(here: &Path, log: &str) {
 fn a_run_is_announced_logged_and_repeated_from_its_log_without_a_model() {
     let here = tempfile::tempdir().expect("a temporary folder");
     session(here.path());
-    let server = model();
+    let server = Server::with_answer(answer_a());
     let url = server.url();
     let asked = [
         "--summarizer",
@@ -173,6 +173,44 @@ fn a_run_is_announced_logged_and_repeated_from_its_log_without_a_model() {
 }
 
 #[test]
+fn a_stopped_run_can_be_continued_only_with_a_log() {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    session(here.path());
+    let refusal = "HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n";
+    let server = Server::with_answers(vec![answer_a().into(), refusal.into()]);
+    let url = server.url();
+    let asked = format!(
+        "--tier 1 --samples 1 --concurrency 1 --summarizer openai --model m --base-url {url} --model-window 100000"
+    );
+    let asked: Vec<&str> = asked.split(' ').collect();
+    let output = evaluate(here.path(), &[&asked[..], &["--no-log"]].concat());
+    let error = stderr(&output);
+    assert!(
+        error.contains("; it cannot be continued without a log"),
+        "{error}"
+    );
+}
+
+#[test]
+fn own_prices_apply_to_the_announced_price() {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    session(here.path());
+    let row = "[[price]]\nmatch = \"house-model\"\ncaching = \"openai\"\ninput = 1\noutput = 2\ncache_read = 0.5\nsource = \"the bill\"\nread = 2026-11-01\nverified = true\n";
+    std::fs::write(here.path().join("own.toml"), row).expect("a file");
+    // The budget stops before the first request.
+    let command = "--tier 1 --samples 1 --summarizer openai --model house-model --base-url https://models.invalid --model-window 100000 --prices own.toml --budget 0";
+    let output = evaluate(here.path(), &command.split(' ').collect::<Vec<_>>());
+    let error = stderr(&output);
+    for known in [
+        "(price of house-model of 2026-11-01",
+        "with the provider's cache: ≈ $",
+        "the budget is too small for one request",
+    ] {
+        assert!(error.contains(known), "{known}: {error}");
+    }
+}
+
+#[test]
 fn options_of_a_model_need_a_tier_and_a_tier_needs_a_model() {
     let here = tempfile::tempdir().expect("a temporary folder");
     session(here.path());
@@ -233,6 +271,7 @@ fn options_of_a_model_need_a_tier_and_a_tier_needs_a_model() {
         "--validity reads recorded compactions: leave out --tier",
     );
     refused_alone(&["--validity", "v.html"], "must end in .md");
+    refused_alone(&["--validity", "v.md", "--json"], "leave out --json");
     refused_alone(&["--validity", "v.md", "--score", "a"], "leave out --score");
     let entries = std::fs::read_dir(here.path()).expect("a folder");
     assert_eq!(entries.count(), 1, "nothing is written");

@@ -47,7 +47,17 @@ fn a_managed_conversation_scores_as_its_lane() {
         assert!((1..200).contains(&answer), "{policy}: {answer}");
 
         let n_partial = lane["partial"].as_array().expect("a list").len();
+        let absolute = here.path().join(&managed);
+        let score = [
+            "evaluate",
+            "--score",
+            &*absolute.to_string_lossy(),
+            "--source",
+            &source,
+        ];
         let text = stdout(&plimsoll(here.path(), &[&score[..], &["--all"]].concat()));
+        let column = format!(" {managed}\n");
+        assert!(policy == "truncate" || text.contains(&column), "{text}");
         assert_eq!(text.matches("kept partly: ").count(), n_partial, "{text}");
         assert_eq!(n_partial > 0, policy == "prune");
     }

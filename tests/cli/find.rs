@@ -27,6 +27,22 @@ fn search(home: &Path, args: &[&str]) -> Value {
 }
 
 #[test]
+fn terms_that_no_message_can_match_are_answered_with_valid_values() {
+    let here = folder();
+    let file = sample("compacted.jsonl");
+    let text = |query: &str| stdout(&plimsoll(here.path(), &["find", &file, query]));
+    let calls = text("call:9999");
+    assert!(calls.contains("\n  calls: 1 to "), "{calls}");
+    let tools = text("tool:NoSuch");
+    assert!(tools.contains("\n  tools: "), "{tools}");
+    let none = text("nosuchword call:1");
+    assert!(
+        none.starts_with("no match in ") && !none.contains(':'),
+        "{none}"
+    );
+}
+
+#[test]
 fn messages_of_a_session_are_found_with_a_snippet_around_the_match() {
     let here = folder();
     let file = sample("compacted.jsonl");

@@ -187,6 +187,32 @@ fn limits_need_no_baseline_and_sessions_without_calls_are_skipped() {
 }
 
 #[test]
+fn a_session_without_facts_is_not_judged() {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    let talk = r#"{"messages":[{"role":"user","content":"Hello there"},{"role":"assistant","content":"Hi."}]}"#;
+    fs::write(here.path().join("talk.json"), talk).expect("a file");
+    let gate = [
+        "gate",
+        "talk.json",
+        "--policy",
+        "none",
+        "--min-survival",
+        "90%",
+    ];
+    let printed = ends(here.path(), 1, &gate);
+    assert!(
+        printed.starts_with("not judged talk.json  none\n"),
+        "{printed}"
+    );
+    let printed = ends(
+        here.path(),
+        0,
+        &[&gate[..], &["--max-overflows", "0"]].concat(),
+    );
+    assert!(printed.starts_with("ok   talk.json  none\n"), "{printed}");
+}
+
+#[test]
 fn a_run_that_compares_nothing_fails() {
     let here = with_baseline();
     let other = [

@@ -24,6 +24,29 @@ fn a_configuration_is_read_from_standard_input() {
 }
 
 #[test]
+fn an_exported_configuration_is_written_and_is_not_a_policy() {
+    let here = folder();
+    let export = ["presets", "export", "codex"];
+    let printed = stdout(&plimsoll(here.path(), &export));
+    let written = [&export[..], &["-o", "own.toml"]].concat();
+    let text = stdout(&plimsoll(here.path(), &written));
+    assert!(text.starts_with("written to own.toml ("), "{text}");
+    let path = here.path().join("own.toml");
+    assert_eq!(fs::read_to_string(path).expect("a file"), printed);
+    assert!(rejected(here.path(), &written).contains("already exists and is never overwritten"));
+    let error = rejected(
+        here.path(),
+        &["replay", "talk.json", "--policy", "own.toml"],
+    );
+    assert!(
+        error.contains("a system's own configuration use `plimsoll presets import own.toml`"),
+        "{error}"
+    );
+    let error = rejected(here.path(), &["presets", "list", "--bogus"]);
+    assert!(!error.contains("as a value"), "{error}");
+}
+
+#[test]
 fn presets_are_found_by_words() {
     let here = folder();
     let names = |words: &[&str]| -> Vec<String> {
@@ -88,6 +111,9 @@ fn the_state_can_be_listed_and_cleared() {
     );
     assert_eq!(state(&["clear"])["cleared"], true);
     assert!(!kept.exists());
+    state(&["enable", "index"]);
+    assert_eq!(state(&["disable", "index"])["index_cleared"], true);
+    assert!(state(&["list"])["index"].is_null());
 }
 
 #[test]

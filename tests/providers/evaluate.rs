@@ -125,7 +125,7 @@ fn a_summary_with_half_of_the_facts_retains_half_and_its_log_gives_the_same_repo
     let path = here.path().join("log.jsonl");
     let (job, server) = (job(80, &["summarize"], 2), reader("A"));
     let (plan, model) = (Plan::new(&job), model(&server));
-    let cost = plan.cost(&job, &model);
+    let cost = plan.cost(&job, &model, Prices::bundled());
     assert!(
         cost.clusters >= 8 && cost.pairs == plan.n_probes(),
         "{cost:?}"
@@ -215,6 +215,26 @@ fn the_budget_stops_between_requests_and_what_there_is_is_reported() {
 }
 
 #[test]
+fn a_stopped_run_that_continues_with_its_log_keeps_to_its_budget() {
+    let (job, server) = (job(60, &["summarize"], 1), reader("neither"));
+    let model = model(&server);
+    let price = Prices::bundled().lookup("gpt-4o", None).expect("a price");
+    let budget = Budget {
+        limit: Usd(0.2),
+        price: price.clone(),
+    };
+    let mut log = EvaluationLog::new(&model, None);
+    let stopped = evaluate(&job, Some(&model), &mut log, Some(&budget)).expect("answers");
+    assert_eq!(stopped.stopped, Some(Stopped::Budget));
+    let (n_answers, n_sent) = (log.n_answers(), server.received().len());
+    let continued = evaluate(&job, Some(&model), &mut log, Some(&budget)).expect("answers");
+    assert_eq!(continued.stopped, Some(Stopped::Budget));
+    let n_more = server.received().len() - n_sent;
+    assert!(n_more * 2 < n_sent, "{n_more} after {n_sent}");
+    assert_eq!(log.n_answers(), n_answers + n_more);
+}
+
+#[test]
 fn answers_that_choose_nothing_and_failed_requests_are_counted() {
     let job = job(30, &["summarize"], 1);
     let odd = Server::new(|request, client| {
@@ -268,7 +288,10 @@ fn a_lane_that_removes_nothing_has_no_questions_and_a_failure_ends_the_run() {
     let idle = job(10, &["none"], 3);
     let plan = Plan::new(&idle);
     assert_eq!(
-        (plan.n_probes(), plan.cost(&idle, &model).questions),
+        (
+            plan.n_probes(),
+            plan.cost(&idle, &model, Prices::bundled()).questions
+        ),
         (0, 0)
     );
     let mut log = EvaluationLog::new(&model, None);
@@ -335,7 +358,7 @@ fn the_judges_quotes_are_checked_and_false_ones_count_as_missing() {
     let plan = Plan::new(&job);
     let summaries = evaluation.report.lanes[0].summary_requests;
     assert_eq!(
-        plan.cost(&job, &model).questions + summaries,
+        plan.cost(&job, &model, Prices::bundled()).questions + summaries,
         server.received().len()
     );
 }
@@ -424,7 +447,7 @@ fn planted_facts_are_followed_through_successive_compactions() {
         rounds: 2,
     };
     let job = job_of(Tier::Planted(planting), case(60), &["summarize", "none"], 2);
-    let cost = Plan::new(&job).cost(&job, &model);
+    let cost = Plan::new(&job).cost(&job, &model, Prices::bundled());
     assert!(cost.questions == 0 && cost.summaries >= 4, "{cost:?}");
     let mut log = EvaluationLog::new(&model, Some(path.clone()));
     let evaluation = evaluate(&job, Some(&model), &mut log, None).expect("answers");

@@ -8,6 +8,7 @@ mod needle;
 mod parse;
 mod snippet;
 mod subject;
+mod valid_values;
 
 pub use complete::complete;
 pub use hits::{Hit, Hits};

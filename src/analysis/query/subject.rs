@@ -43,7 +43,7 @@ impl<'a> Subject<'a> {
     }
 
     /// Returns the number as the window shows it; `None` if the message has none.
-    fn number(&self, key: NumberKey) -> Option<u64> {
+    pub(super) fn number(&self, key: NumberKey) -> Option<u64> {
         match key {
             NumberKey::Tokens => Some(self.tokens?.0),
             NumberKey::Call => Some(self.call? as u64 + 1),

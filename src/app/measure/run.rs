@@ -10,6 +10,7 @@ use crate::exec::evaluate::{
     PlanCost, RunOptions, Stopped, Tier, run,
 };
 use crate::exec::model::context_length;
+use crate::presets::prices::Prices;
 use crate::progress::Progress;
 use crate::units::Usd;
 use std::path::{Path, PathBuf};
@@ -146,7 +147,7 @@ impl Consent {
         }
         Ok(Self {
             lanes: job.lane_names().join(", "),
-            cost: plan.cost(&job, &model),
+            cost: plan.cost(&job, &model, Prices::bundled()),
             model,
             limit: draft.limit()?.map(Usd),
             budget,

@@ -111,7 +111,7 @@ impl Args {
     pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         // Options are checked before a large file is read.
         let tier = self.model.tier()?;
-        self.refuse_unused(tier.is_some())?;
+        self.refuse_unused(tier.is_some(), shared.json)?;
         let scored = self.scored()?;
         let page = self.output.as_deref().map(Page::new).transpose()?;
         if let Some((compacted, source)) = scored {
@@ -154,7 +154,7 @@ impl Args {
     }
 
     /// Fails if an option is given that another one leaves without effect.
-    fn refuse_unused(&self, has_model: bool) -> anyhow::Result<()> {
+    fn refuse_unused(&self, has_model: bool, is_json: bool) -> anyhow::Result<()> {
         let is_score = self.score.is_some();
         let score = is_score.then_some("--score");
         let model = has_model.then_some("--tier, --plant and the model");
@@ -163,6 +163,9 @@ impl Args {
         if let Some(page) = &self.validity {
             if let Some(option) = score.or(model).or(all).or(lanes).or(billing) {
                 bail!("--validity reads recorded compactions: leave out {option}");
+            }
+            if is_json {
+                bail!("--validity writes a page: leave out --json");
             }
             return validity::check_name(page);
         }

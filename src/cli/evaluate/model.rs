@@ -36,7 +36,7 @@ pub(in crate::cli) struct ModelTierArgs {
     /// Plays of each policy, with new summaries [default: 5]
     #[arg(long, value_name = "N", value_parser = up_to::<100>)]
     samples: Option<u16>,
-    /// Stop before new requests cost more
+    /// Stop before the requests of this run cost more
     #[arg(long, value_name = "USD", value_parser = dollars, allow_negative_numbers = true)]
     budget: Option<f64>,
     /// Requests at a time [default: 4]
@@ -154,7 +154,7 @@ impl ModelTierArgs {
             );
         }
         if let Some(model) = &model {
-            note(&announcement(model, &plan.cost(&job, model)));
+            note(&announcement(model, &plan.cost(&job, model, prices)));
         }
         let budget = self.budget(model.as_ref(), prices)?;
         let on_progress = |n: usize| progress(&format!("{} answered", counted(n, "request")));
@@ -176,7 +176,7 @@ impl ModelTierArgs {
         }
         let evaluation = result.map_err(|error| anyhow!(error))?;
         if let Some(stopped) = &evaluation.stopped {
-            note(&stop_text(stopped));
+            note(&stop_text(stopped, path.is_some()));
         }
         let shown = Shown {
             text: &|| model_text::text(&evaluation.report),
@@ -289,10 +289,17 @@ fn announcement(model: &Model, cost: &PlanCost) -> String {
     text
 }
 
-fn stop_text(stopped: &Stopped) -> String {
-    match stopped {
-        Stopped::Budget => "stopped at the budget; --resume continues".to_owned(),
-        Stopped::Cancelled => "cancelled; --resume continues".to_owned(),
-        Stopped::Failed(reason) => format!("stopped: {reason}; --resume continues"),
-    }
+/// Returns the reason why the run ended early, and whether it can be continued.
+fn stop_text(stopped: &Stopped, is_logged: bool) -> String {
+    let reason = match stopped {
+        Stopped::Budget => "stopped at the budget".to_owned(),
+        Stopped::Cancelled => "cancelled".to_owned(),
+        Stopped::Failed(reason) => format!("stopped: {reason}"),
+    };
+    let rest = if is_logged {
+        "--resume continues"
+    } else {
+        "it cannot be continued without a log"
+    };
+    format!("{reason}; {rest}")
 }

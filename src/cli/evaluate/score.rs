@@ -32,6 +32,7 @@ pub(super) fn score(
         },
     };
     let facts = Facts::new(&source_case.session);
+    let file_name = compacted.file_name().unwrap_or(compacted.as_os_str());
     let survival =
         LaneSurvival::of_texts(&facts, &source_case.session, &scored.texts, scored.tokens);
     Ok(Evaluations {
@@ -45,7 +46,7 @@ pub(super) fn score(
                 &source_case.session,
                 facts,
                 vec![EvaluatedLane {
-                    name: compacted.to_string_lossy().into_owned(),
+                    name: file_name.to_string_lossy().into_owned(),
                     survival,
                     compactions: None,
                     overflows: None,

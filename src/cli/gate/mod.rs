@@ -280,7 +280,7 @@ impl Verdict {
             judged.text(&mut text, self.baseline.is_some());
         }
         for (lane, check) in &self.retained {
-            let mark = if check.ok { "ok  " } else { "FAIL" };
+            let mark = mark(std::slice::from_ref(check));
             let (lane, measure) = (clean(lane), check.measure.label());
             let _ = writeln!(
                 text,
@@ -324,6 +324,16 @@ impl Verdict {
     }
 }
 
+/// Returns the status of checks: `FAIL` if one failed, blank without checks.
+fn mark(checks: &[Check]) -> &'static str {
+    match checks {
+        [] => "    ",
+        _ if checks.iter().any(|check| !check.ok) => "FAIL",
+        _ if checks.iter().any(|check| check.is_judged) => "ok  ",
+        _ => "not judged",
+    }
+}
+
 impl Judged {
     fn text(&self, text: &mut String, has_baseline: bool) {
         let place = self.place.to_string();
@@ -338,11 +348,7 @@ impl Judged {
             let _ = writeln!(text, "     {file}  changed: {}", clean(change));
         }
         for lane in &self.lanes {
-            let mark = match (lane.passed(), lane.checks.is_empty()) {
-                (true, false) => "ok  ",
-                (true, true) => "    ",
-                (false, _) => "FAIL",
-            };
+            let mark = mark(&lane.checks);
             let name = clean(&lane.name);
             let is_new = has_baseline && lane.before.is_none() && !self.content_changed;
             let remark = match (is_new, lane.checks.is_empty()) {

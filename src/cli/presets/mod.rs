@@ -52,6 +52,9 @@ enum Action {
         /// Set a setting (repeatable)
         #[arg(long = "set", value_name = "SETTING=VALUE", value_parser = set)]
         sets: Vec<Set>,
+        /// Write them as a new file instead of printing them
+        #[arg(short, long, value_name = "OUT")]
+        output: Option<PathBuf>,
     },
     /// Read a system's own configuration and print the preset and settings that correspond to it
     Import {
@@ -113,7 +116,9 @@ impl Args {
         match self.action.unwrap_or(list_all) {
             Action::List { words } => list(&words, shared.json)?,
             Action::Show { name } => show(&name, shared.json)?,
-            Action::Export { name, sets } => native::export(&LaneArgs::of(&name, sets), shared)?,
+            Action::Export { name, sets, output } => {
+                native::export(&LaneArgs::of(&name, sets), output.as_deref(), shared)?;
+            }
             Action::Import { file, output } => native::import(&file, output.as_deref(), shared)?,
             Action::Save {
                 policy,

@@ -4,9 +4,10 @@ use crate::cli::args::{GlobalOptions, is_stdin};
 use crate::cli::json_values::Settings;
 use crate::cli::lanes::LaneArgs;
 use crate::cli::output::{clean, grouped, json, note, print};
+use crate::cli::report::written;
 use crate::cli::settings::value_text;
 use crate::engine::KnobValues;
-use crate::exec::{load_configuration, read_configuration, save_policy};
+use crate::exec::{load_configuration, read_configuration, save_policy, write_file};
 use crate::presets::native::{self, Imported};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -50,10 +51,17 @@ pub(in crate::cli) struct ImportedSettings<'a> {
     toml: Option<&'a str>,
 }
 
-/// Prints the settings of a preset in the system's own format.
-pub(super) fn export(lanes: &LaneArgs, shared: &GlobalOptions) -> anyhow::Result<()> {
+/// Prints or writes the settings of a preset in the system's own format.
+pub(super) fn export(
+    lanes: &LaneArgs,
+    output: Option<&Path>,
+    shared: &GlobalOptions,
+) -> anyhow::Result<()> {
     let lane = lanes.one("presets export", shared)?;
     let exported = native::export(&lane.policy, &lane.knobs).map_err(anyhow::Error::msg)?;
+    if let Some(output) = output {
+        write_file(output, exported.text.as_bytes()).map_err(anyhow::Error::msg)?;
+    }
     if shared.json {
         return json(&ExportedSettings {
             preset: &lane.policy.name,
@@ -65,7 +73,10 @@ pub(super) fn export(lanes: &LaneArgs, shared: &GlobalOptions) -> anyhow::Result
     for line in &exported.notes {
         note(&clean(line));
     }
-    print(&exported.text)
+    match output {
+        Some(output) => print(&written(output, &exported.text)),
+        None => print(&exported.text),
+    }
 }
 
 /// Reads a system's configuration and prints the corresponding preset and settings.

@@ -99,7 +99,7 @@ pub(super) fn enable(as_json: bool) -> anyhow::Result<()> {
     }
     print(&format!(
         "The search index is on. It stores the text of your sessions in\n  {} ({}, {} bytes)\nOnly you can read it. It \
-         follows changed and deleted files. `plimsoll state clear index` removes it.\n",
+         follows changed and deleted files. `plimsoll state disable index` removes it.\n",
         clean(&enabled.path),
         counted(sessions, "session"),
         grouped(enabled.bytes)

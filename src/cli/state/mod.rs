@@ -40,6 +40,12 @@ enum Action {
         #[arg(value_parser = ["index"])]
         kind: String,
     },
+    /// Switch off the search index and remove it
+    Disable {
+        /// Part of the state to switch off
+        #[arg(value_parser = ["index"])]
+        kind: String,
+    },
     /// Remove everything except your presets, or only one kind; clearing the index switches it off
     Clear {
         /// Only this kind
@@ -163,6 +169,7 @@ impl Args {
         match &self.action {
             None | Some(Action::List) => list(&path, shared.json)?,
             Some(Action::Enable { .. }) => index::enable(shared.json)?,
+            Some(Action::Disable { .. }) => index::clear(&path, shared.json)?,
             Some(Action::Clear { kind }) => match kind.as_deref() {
                 Some("index") => index::clear(&path, shared.json)?,
                 Some("presets") => clear_presets(&path, shared.json)?,

@@ -5,6 +5,7 @@ use crate::chat::{ChatMessage, message_to_json};
 use crate::exec::files::{read_text, sha256};
 use crate::exec::summary::{Exchange, Model, RunLog, create_private};
 use crate::providers::Prompt;
+use crate::units::Usd;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
@@ -31,6 +32,9 @@ pub struct EvaluationLog {
     series: HashSet<String>,
     /// Contexts that are in the file.
     contexts: HashSet<String>,
+    /// Price of the requests since the log was created or opened, including the estimated price of those in flight. Only
+    /// counted with a budget.
+    pub(super) spent: Usd,
     /// First error of writing it.
     error: Option<String>,
 }

@@ -79,7 +79,7 @@ impl Plan {
     }
 
     /// Estimates what the run sends to a model.
-    pub fn cost(&self, job: &EvaluationJob, model: &Model) -> PlanCost {
+    pub fn cost(&self, job: &EvaluationJob, model: &Model, prices: &Prices) -> PlanCost {
         let groups = self.groups(job);
         let summaries = self.summary_requests(job, model);
         let endpoint = &model.client.endpoint;
@@ -97,14 +97,7 @@ impl Plan {
             answers: *most,
         });
         let all: Vec<_> = groups.iter().copied().chain(once).collect();
-        let cached = || {
-            cached_price(
-                Prices::bundled(),
-                &endpoint.model,
-                endpoint.api.marks_cache,
-                &all,
-            )
-        };
+        let cached = || cached_price(prices, &endpoint.model, endpoint.api.marks_cache, &all);
         let pairs = match job.tier {
             Tier::Probes => self.n_probes(),
             _ => self.n_judged(job),
@@ -118,7 +111,7 @@ impl Plan {
             summaries: summaries.len(),
             tokens: requests.iter().map(|(sent, _)| *sent).sum(),
             answers: requests.iter().map(|(_, most)| *most).sum(),
-            quote: quote_at(endpoint, &requests),
+            quote: quote_at(prices, endpoint, &requests),
             cached: (!endpoint.is_local()).then(cached).flatten(),
             pairs,
             clusters,

@@ -14,7 +14,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 /// Number of failures without an answer in between that ends a run.
 const MAX_FAILURES_IN_A_ROW: usize = 8;
 
-/// A limit on the price of new requests.
+/// A limit on the price of new requests. Runs that continue with the same [`EvaluationLog`] share it.
 #[derive(Clone, Debug)]
 pub struct Budget {
     /// The limit.
@@ -67,8 +67,6 @@ pub(super) struct Sender<'a> {
 
 struct State<'a> {
     log: &'a mut EvaluationLog,
-    /// Price of the new requests, including the estimated price of those in flight.
-    spent: Usd,
     n_sent: usize,
     /// Keys of the requests in flight.
     in_flight: HashSet<String>,
@@ -111,7 +109,6 @@ impl<'a> Sender<'a> {
             on_answer,
             state: Mutex::new(State {
                 log,
-                spent: Usd::ZERO,
                 n_sent: 0,
                 in_flight: HashSet::new(),
                 stopped: None,
@@ -174,7 +171,7 @@ impl<'a> Sender<'a> {
                 return state.without_answer(&request);
             }
             state.in_flight.insert(request.key.clone());
-            state.spent += estimate.unwrap_or_default();
+            state.log.spent += estimate.unwrap_or_default();
             state.n_sent += 1;
             state.n_sent
         };
@@ -183,13 +180,19 @@ impl<'a> Sender<'a> {
         let mut state = self.state();
         state.in_flight.remove(&request.key);
         self.answered.notify_all();
+        let is_cancelled = exchange.failed.is_some() && model.stop.is_cancelled();
         if let (Some(budget), Some(estimate)) = (self.budget, estimate) {
-            let price = price_of(&budget.price, &exchange, tokens, estimate);
-            state.spent = state.spent - estimate + price;
+            // A cancelled request may cost as much as its longest answer.
+            let price = if is_cancelled {
+                estimate
+            } else {
+                price_of(&budget.price, &exchange, tokens, estimate)
+            };
+            state.log.spent = state.log.spent - estimate + price;
         }
         if state.is_end(&exchange) {
             let reason = exchange.failed.clone().unwrap_or_default();
-            let stopped = if model.stop.is_cancelled() {
+            let stopped = if is_cancelled {
                 Stopped::Cancelled
             } else {
                 Stopped::Failed(reason)
@@ -272,7 +275,8 @@ impl State<'_> {
             return;
         }
         let is_cancelled = sender.model.is_some_and(|model| model.stop.is_cancelled());
-        let exceeds = |budget: &Budget| self.spent + estimate.unwrap_or_default() > budget.limit;
+        let exceeds =
+            |budget: &Budget| self.log.spent + estimate.unwrap_or_default() > budget.limit;
         if is_cancelled {
             self.stopped = Some(Stopped::Cancelled);
         } else if sender.budget.is_some_and(exceeds) {

@@ -39,6 +39,7 @@ pub fn request_cost(job: &ExportJob) -> Option<RequestCost> {
         tokens: calls.iter().map(|call| call.input).sum(),
         answers: calls.iter().map(|call| call.most_output).sum(),
         quote: quote_at(
+            Prices::bundled(),
             endpoint,
             &calls
                 .iter()
@@ -49,7 +50,11 @@ pub fn request_cost(job: &ExportJob) -> Option<RequestCost> {
 }
 
 /// Estimates the price of requests to an endpoint without a cache, each given by its sent tokens and its maximum answer tokens.
-pub(in crate::exec) fn quote_at(endpoint: &Endpoint, requests: &[(Tokens, Tokens)]) -> Quote {
+pub(in crate::exec) fn quote_at(
+    prices: &Prices,
+    endpoint: &Endpoint,
+    requests: &[(Tokens, Tokens)],
+) -> Quote {
     if endpoint.is_local() {
         return Quote::Local;
     }
@@ -57,7 +62,7 @@ pub(in crate::exec) fn quote_at(endpoint: &Endpoint, requests: &[(Tokens, Tokens
         host: endpoint.host(),
         is_own: endpoint.is_providers_own(),
     };
-    quote(Prices::bundled(), &endpoint.model, server, requests)
+    quote(prices, &endpoint.model, server, requests)
 }
 
 /// Runs the policy with predicted summaries and returns the calls of the model that the summaries would take.

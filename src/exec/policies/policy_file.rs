@@ -4,7 +4,7 @@ use crate::engine::Policy;
 use crate::exec::files::{
     LoadError, must_exist, read_text, require_parent, write_error, write_new,
 };
-use crate::presets::{self, prices::Prices};
+use crate::presets::{self, native, prices::Prices};
 use std::io::Read;
 use std::path::Path;
 
@@ -19,8 +19,15 @@ pub fn load_policy(path: &Path) -> Result<Policy, LoadError> {
     let what = "policy; give a TOML file as in `plimsoll presets show truncate`";
     let text = read_settings(path, what)?;
     let shown = path.display();
-    presets::parse(&text)
-        .map_err(|error| LoadError(format!("{shown}: {}", one_line(&error.to_string()))))
+    presets::parse(&text).map_err(|error| {
+        let hint = match native::import(&text) {
+            Ok(_) => {
+                format!("; for a system's own configuration use `plimsoll presets import {shown}`")
+            }
+            Err(_) => String::new(),
+        };
+        LoadError(format!("{shown}: {}{hint}", one_line(&error.to_string())))
+    })
 }
 
 /// Reads a table of prices, which take precedence over the bundled ones.

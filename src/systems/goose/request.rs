@@ -1,7 +1,7 @@
 //! The summary request: the conversation as text, with fewer results after an overflow.
 
-use crate::chat::{ChatMessage, SummaryRequest};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::chat::{ChatMessage, SummaryRequest, result_of_call};
+use std::collections::BTreeSet;
 
 /// Percentages of results that are left out, one after the other, while the request overflows.
 pub(super) const REMOVED: [usize; 5] = [0, 10, 20, 50, 100];
@@ -37,10 +37,6 @@ struct Line {
 
 /// Returns a history as text. The program stores each call apart, with its result behind it.
 fn lines(history: &[ChatMessage], n_joined: usize) -> Vec<Line> {
-    let results = history.iter().filter(|m| m.is("tool"));
-    let results: BTreeMap<&str, &ChatMessage> = results
-        .filter_map(|m| Some((m.call_id.as_deref()?, m)))
-        .collect();
     let mut lines = Vec::new();
     let mut add = |text: String, is_result| lines.push(Line { text, is_result });
     let own = history.iter().enumerate().filter(|(_, m)| !m.is("tool"));
@@ -58,8 +54,7 @@ fn lines(history: &[ChatMessage], n_joined: usize) -> Vec<Line> {
             let before = joined.as_ref().filter(|_| nth == 0);
             let before = before.map_or(String::new(), |text| format!("{text}\n"));
             add(format!("[assistant]: {before}{request}"), false);
-            let result = call.id.as_deref().and_then(|id| results.get(id));
-            if let Some(result) = result {
+            if let Some(result) = result_of_call(call, &history[at + 1..]) {
                 let text = result.joined_text("\n");
                 add(format!("[user]: tool_response: {text}"), true);
             }
@@ -90,6 +85,28 @@ fn removed_results(results: &[usize], percent: usize) -> BTreeSet<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chat::message_from_json;
+    use serde_json::json;
+
+    #[test]
+    fn turns_with_repeated_call_ids_have_their_own_results() {
+        let turn = |result: &str| {
+            let call = json!({"id": "call_0", "function": {"name": "shell", "arguments": "{}"}});
+            [
+                json!({"role": "assistant", "content": "", "tool_calls": [call]}),
+                json!({"role": "tool", "tool_call_id": "call_0", "content": result}),
+            ]
+        };
+        let history = [turn("A"), turn("B")].concat();
+        let history: Vec<_> = history.iter().map(message_from_json).collect();
+        let lines = lines(&history, 0);
+        let results = lines.iter().filter(|line| line.is_result);
+        let results: Vec<&str> = results.map(|line| &*line.text).collect();
+        assert_eq!(
+            results,
+            ["[user]: tool_response: A", "[user]: tool_response: B"]
+        );
+    }
 
     #[test]
     fn results_in_the_middle_are_removed_first() {

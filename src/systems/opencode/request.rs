@@ -1,7 +1,7 @@
 //! The summary request.
 
 use super::units::units;
-use crate::chat::{ChatMessage, SummaryRequest};
+use crate::chat::{ChatMessage, SummaryRequest, result_of_call};
 use crate::systems::javascript::{first_units, length};
 
 /// Maximum UTF-16 units of a tool result in a request.
@@ -68,8 +68,7 @@ fn lines(unit: &[ChatMessage]) -> Vec<String> {
     for call in message.calls() {
         let (tool, arguments) = (call.tool(), call.arguments_as_value());
         lines.push(format!("[Assistant tool call]: {tool}({arguments})"));
-        let result = results.iter().find(|result| result.call_id == call.id);
-        if let Some(result) = result {
+        if let Some(result) = result_of_call(call, results) {
             let text = result.joined_text("\n");
             let is_long = length(&text) > RESULT_CHARS;
             let marker = if is_long { "\n[truncated]" } else { "" };

@@ -1,6 +1,6 @@
 //! Messages as text, and their estimates: a quarter token for each UTF-16 unit.
 
-use crate::chat::{ChatMessage, Rule};
+use crate::chat::{ChatMessage, Rule, result_of_call};
 use crate::systems::javascript::{first_units, length};
 use serde_json::{Value, json};
 
@@ -100,8 +100,7 @@ fn answer(message: &ChatMessage, following: &[ChatMessage]) -> String {
     for call in message.calls() {
         let input = call.arguments_as_value();
         lines.push(format!("[Assistant tool call]: {}({input})", call.tool()));
-        let mut results = following.iter().take_while(|m| m.is("tool"));
-        if let Some(result) = results.find(|m| m.call_id == call.id) {
+        if let Some(result) = result_of_call(call, following) {
             let text = result.joined_text("\n");
             lines.push(format!("[Tool result]: {}", cut(&text)));
         }
