@@ -87,12 +87,11 @@ fn n_matches(found: &[FoundMessage]) -> usize {
 fn text(case: &Case, query: &Query, all: &[FoundMessage], shown: &[FoundMessage]) -> String {
     let n = counted(case.session.messages.len(), "message");
     if all.is_empty() {
-        let valid = query.valid_values(&case.session);
-        let valid: String = valid
-            .iter()
-            .map(|line| format!("  {}\n", clean(line)))
-            .collect();
-        return format!("no match in {n}\n{valid}");
+        let mut text = format!("no match in {n}\n");
+        for line in query.valid_values(&case.session) {
+            let _ = writeln!(text, "  {}", clean(&line));
+        }
+        return text;
     }
     let mut text = format!(
         "{} in {} of {n} of {}\n\n",
