@@ -17,7 +17,7 @@ mod rest;
 mod view;
 
 pub use answer::join_answer;
-pub use conversation::{first_pending, n_system, result_of_call, tools_by_call};
+pub use conversation::{first_pending, n_system, newest_request, result_of_call, tools_by_call};
 pub use json::{call_from_json, message_from_json, message_to_json};
 pub use message::{ChatMessage, Rule};
 pub use messages::{Mark, Messages};
@@ -30,6 +30,7 @@ pub use view::{Replaced, Shape, messages_of, push_grouped};
 
 use crate::session::{Role, WrittenKind};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 /// Fields of a message.
@@ -268,14 +269,14 @@ impl ChatMessage {
     }
 
     /// Returns the single text, or the text blocks joined by `separator`.
-    pub fn joined_text(&self, separator: &str) -> String {
+    pub fn joined_text(&self, separator: &str) -> Cow<'_, str> {
         match &self.content {
-            Content::Text(text) => text.text.to_string(),
+            Content::Text(text) => Cow::Borrowed(&text.text),
             Content::Blocks(blocks) => {
                 let texts: Vec<&str> = blocks.iter().filter_map(Block::as_text).collect();
-                texts.join(separator)
+                texts.join(separator).into()
             }
-            Content::Missing | Content::Null | Content::Other(_) => String::new(),
+            Content::Missing | Content::Null | Content::Other(_) => Cow::Borrowed(""),
         }
     }
 

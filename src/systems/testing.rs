@@ -59,5 +59,8 @@ pub(super) fn play(
 
 /// Returns the text of each message.
 pub(super) fn texts(messages: &[ChatMessage]) -> Vec<String> {
-    messages.iter().map(|m| m.joined_text("")).collect()
+    messages
+        .iter()
+        .map(|m| m.joined_text("").into_owned())
+        .collect()
 }

@@ -97,7 +97,7 @@ impl Rewrite for Compact {
 /// Returns the agent's name in the system prompt.
 fn agent(messages: &[ChatMessage]) -> String {
     let system = &messages[..n_system(messages)];
-    let texts: Vec<String> = system.iter().map(|m| m.joined_text("\n")).collect();
+    let texts: Vec<_> = system.iter().map(|m| m.joined_text("\n")).collect();
     let named = texts.iter().find_map(|text| {
         let (_, name) = text.rsplit_once(NAME)?;
         Some(name.split('"').next()?.to_owned())

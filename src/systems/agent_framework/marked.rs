@@ -172,7 +172,7 @@ fn texts_of(messages: &[ChatMessage]) -> Vec<&str> {
 
 /// Returns the text of a tool result.
 pub(super) fn result_text(result: &ChatMessage) -> String {
-    result.joined_text("\n")
+    result.joined_text("\n").into_owned()
 }
 
 /// Returns the arguments of a call as text.

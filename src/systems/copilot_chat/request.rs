@@ -36,10 +36,15 @@ fn of_history(history: &[ChatMessage], with_tools: bool) -> SummaryRequest {
 fn transcript(history: &[ChatMessage]) -> String {
     let results = history.iter().filter(|message| message.is("tool"));
     let results: HashMap<_, _> = results
-        .map(|message| (message.call_id.clone(), message.joined_text("")))
+        .map(|message| {
+            (
+                message.call_id.clone(),
+                message.joined_text("").into_owned(),
+            )
+        })
         .collect();
     let entry = |message: &ChatMessage| {
-        let text = message.joined_text("");
+        let text = message.joined_text("").into_owned();
         match &*message.role {
             "tool" => String::new(),
             "assistant" => {

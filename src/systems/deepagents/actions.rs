@@ -194,7 +194,7 @@ fn exceeds(text: &str, input: &RewriteInput<'_>) -> bool {
 pub(super) fn offloaded(storage: &Storage, result: &ChatMessage) -> Option<(ChatMessage, NewFile)> {
     let id = result.call_id.as_deref().unwrap_or_default();
     let name = format!("large_tool_results/{}", id.replace(['.', '/', '\\'], "_"));
-    let text = result.joined_text("\n");
+    let text = result.joined_text("\n").into_owned();
     let path = path(storage, &name)?;
     let now = with_one_text(result, of_result(id, &path, &text));
     Some((now, file(name, text)))
@@ -211,7 +211,7 @@ impl Rewrite for OffloadUserMessage {
     ) -> Result<Rewritten, PendingRequest> {
         let newest = input.messages.last();
         let newest = newest.filter(|m| m.is("user") && m.written.is_none());
-        let text = newest.map(|newest| newest.joined_text("\n"));
+        let text = newest.map(|newest| newest.joined_text("\n").into_owned());
         let Some((newest, text)) = newest.zip(text.filter(|text| exceeds(text, &input))) else {
             return Ok(Rewritten::default());
         };

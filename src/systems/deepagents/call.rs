@@ -3,7 +3,7 @@
 use crate::chat::{ChatMessage, n_system};
 use crate::engine::{Memory, RewriteInput};
 use crate::systems::langchain::estimate::scaled;
-use crate::systems::langchain::usage::{USAGE, Usage};
+use crate::systems::langchain::usage::Usage;
 use serde_json::json;
 
 /// Key of the last request of a call, in memory.
@@ -111,6 +111,6 @@ impl<'a> CallState<'a> {
             Attempt::Ended => "ended",
         };
         let attempt = json!({"call": self.input.call, "attempt": name, "count": count});
-        json!({USAGE: self.usage.to_json(), ATTEMPT: attempt}).into()
+        self.usage.remember(json!({ATTEMPT: attempt}))
     }
 }

@@ -34,7 +34,7 @@ pub(super) struct Due {
 pub(super) fn check(input: &RewriteInput<'_>, all: &Conversation) -> (Option<Due>, Rewritten) {
     let known = &input.memory[CONTEXT];
     let is_of_turn = known[0].as_u64() == Some(u64::from(input.turn.0));
-    let reported = input.number("reported").max(0.0) as u64;
+    let reported = input.count("reported") as u64;
     // Each turn is a run, which begins without a count.
     let context = match input.turn.1 {
         0 => 0,

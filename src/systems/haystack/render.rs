@@ -46,7 +46,7 @@ fn result(message: &ChatMessage, with_details: bool) -> String {
     };
     match &message.content {
         Content::Blocks(blocks) => blocks.iter().map(text).collect(),
-        _ => message.joined_text(""),
+        _ => message.joined_text("").into_owned(),
     }
 }
 

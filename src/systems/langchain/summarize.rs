@@ -3,10 +3,9 @@
 use super::cut::{Keep, cut};
 use super::estimate::scaled;
 use super::request::{PROMPT, request};
-use super::usage::{USAGE, Usage};
+use super::usage::Usage;
 use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, n_system};
-use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
-use serde_json::json;
+use crate::engine::{ActionKind, Memory, NamedAction, Rewrite, RewriteInput, Rewritten};
 use std::sync::Arc;
 
 /// Acts at any trigger, or if `needs_all` at all of them. A trigger or an amount to keep is 0 if it is not set.
@@ -52,7 +51,7 @@ impl Rewrite for Summarize {
         let unchanged = Rewritten {
             compared: Some(total),
             terms: vec![("used".to_owned(), total as f64)],
-            memory: json!({USAGE: usage.to_json()}).into(),
+            memory: usage.remember(Memory::default()),
             ..Rewritten::default()
         };
         if !is_triggered(&input, input.window, messages.len(), (total, reported)) {

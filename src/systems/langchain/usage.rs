@@ -2,27 +2,27 @@
 
 use super::estimate::{scale, total};
 use crate::chat::ChatMessage;
-use crate::engine::RewriteInput;
-use serde_json::{Value, json};
+use crate::engine::{Memory, RewriteInput};
 
-/// Key of the totals in memory: pairs of a call and a total, ascending.
-pub(in crate::systems) const USAGE: &str = "langchain_usage";
+/// Key of the totals in memory.
+const USAGE: &str = "langchain_usage";
+
+/// Calls with their totals, ascending.
+type Totals = Vec<(usize, u64)>;
 
 /// The totals that the answers in a conversation reported.
 pub(in crate::systems) struct Usage {
     /// The call that is made next.
     call: usize,
-    /// Calls with their totals, ascending.
-    totals: Vec<(usize, u64)>,
+    totals: Totals,
 }
 
 impl Usage {
     /// Returns the known totals and that of the last call, the action's number `reported`.
     pub(in crate::systems) fn new(input: &RewriteInput<'_>) -> Self {
-        let known = input.memory[USAGE].as_array().into_iter().flatten();
-        let pair = |pair: &Value| Some((pair[0].as_u64()? as usize, pair[1].as_u64()?));
-        let mut totals: Vec<(usize, u64)> = known.filter_map(pair).collect();
-        let reported = input.number("reported").max(0.0) as u64;
+        let known = input.memory.shared::<Totals>(USAGE);
+        let mut totals = known.cloned().unwrap_or_default();
+        let reported = input.count("reported") as u64;
         if let Some(last) = input.call.checked_sub(1).filter(|_| reported > 0)
             && totals.last().is_none_or(|(call, _)| *call < last)
         {
@@ -36,9 +36,9 @@ impl Usage {
         }
     }
 
-    /// Returns the totals for memory.
-    pub(in crate::systems) fn to_json(&self) -> Value {
-        json!(self.totals)
+    /// Adds the totals to memory.
+    pub(in crate::systems) fn remember(&self, memory: impl Into<Memory>) -> Memory {
+        memory.into().with(USAGE, self.totals.clone())
     }
 
     /// Returns the total of each message at the end of the conversation; `None` for messages without one.

@@ -41,7 +41,7 @@ fn escaped(text: &str) -> String {
 pub(super) fn user_messages(messages: &[ChatMessage]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for message in messages.iter().filter(|m| m.is("user")) {
-        let text = message.joined_text("\n");
+        let text = message.joined_text("\n").into_owned();
         match message.written {
             Some(WrittenKind::Summary) => all.extend(preserved(&text)),
             None if !text.is_empty() => all.push(text),

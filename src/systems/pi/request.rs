@@ -66,7 +66,7 @@ fn conversation(messages: &[ChatMessage]) -> String {
             "tool" => add(
                 &mut parts,
                 "[Tool result]",
-                &shortened(message.joined_text("")),
+                &shortened(message.joined_text("").into_owned()),
             ),
             _ => {}
         }

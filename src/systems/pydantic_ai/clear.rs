@@ -3,7 +3,9 @@
 use super::history::History;
 use super::size;
 use crate::chat::{Arguments, Calls, ChatMessage, PendingRequest, Replies, Shape};
-use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::engine::{
+    ActionKind, Memory, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten,
+};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -46,7 +48,7 @@ impl Rewrite for Clear {
             None => history.len(),
         };
         let mut done = Rewritten {
-            memory: size::usage(&input).into(),
+            memory: size::remembered(&input, Memory::default()),
             ..Rewritten::default()
         };
         if !size::has_too_many(&input, n_since) {

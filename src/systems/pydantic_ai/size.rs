@@ -2,9 +2,8 @@
 
 use super::history::History;
 use crate::chat::{Arguments, ChatMessage, Layout, Rule, python_dumps};
-use crate::engine::RewriteInput;
-use crate::systems::langchain::usage::{USAGE, Usage};
-use serde_json::{Value, json};
+use crate::engine::{Memory, RewriteInput};
+use crate::systems::langchain::usage::Usage;
 
 /// Numbers of actions that compare a size. `max_messages` and `max_tokens` are 0 for no limit.
 pub(super) const NUMBERS: [&str; 3] = ["reported", "max_messages", "max_tokens"];
@@ -14,9 +13,9 @@ const CHARACTERS: Rule = Rule {
     by: 0,
 };
 
-/// Returns the usage that answers reported, for memory.
-pub(super) fn usage(input: &RewriteInput<'_>) -> Value {
-    json!({USAGE: Usage::new(input).to_json()})
+/// Adds the usage that answers reported to memory.
+pub(super) fn remembered(input: &RewriteInput<'_>, memory: impl Into<Memory>) -> Memory {
+    Usage::new(input).remember(memory)
 }
 
 /// Returns the tokens that are compared with the limit; none if there is no limit.

@@ -3,8 +3,7 @@
 use super::history::{History, Start, state};
 use super::size;
 use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
-use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
-use serde_json::Value;
+use crate::engine::{ActionKind, Memory, NamedAction, Rewrite, RewriteInput, Rewritten};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -38,7 +37,7 @@ impl Rewrite for Slide {
         let history = History::new(&input);
         let has_too_many = size::has_too_many(&input, history.len());
         let mut done = Rewritten {
-            memory: size::usage(&input).into(),
+            memory: size::remembered(&input, Memory::default()),
             ..Rewritten::default()
         };
         if !has_too_many {
@@ -67,12 +66,7 @@ impl Rewrite for Slide {
             return Ok(done);
         }
         done.fired = true;
-        let mut memory = size::usage(&input);
-        if let (Value::Object(memory), Value::Object(state)) = (&mut memory, state(&input, &start))
-        {
-            memory.extend(state);
-        }
-        done.memory = memory.into();
+        done.memory = size::remembered(&input, state(&input, &start));
         let kept = first.into_iter().chain(kept).copied().flatten();
         done.messages = Some(history.system.iter().chain(kept).cloned().collect());
         Ok(done)
