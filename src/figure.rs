@@ -29,7 +29,7 @@ pub fn percent(share: Share) -> String {
     if value > 0.0 && value < 0.05 {
         return "<0.1 %".to_owned();
     }
-    // What rounds to nothing has no sign.
+    // A number that rounds to zero has no sign.
     let value = if value.abs() < 0.05 { 0.0 } else { value };
     format!("{value:.1} %")
 }

@@ -1,4 +1,4 @@
-//! Text of files made safe to show: what is invisible or would reorder the line becomes visible.
+//! Text of files made safe to show: invisible characters and those that reorder a line become visible.
 //!
 //! Session files hold whatever tools printed: escape sequences, NUL bytes, bidirectional overrides. Window, terminal and
 //! reports show such text through this file only.

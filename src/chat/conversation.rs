@@ -1,12 +1,19 @@
 //! Facts about the messages of a conversation.
 
 use super::{Call, ChatMessage};
+use crate::session::WrittenKind;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Returns the number of system messages at the start.
 pub fn n_system(messages: &[ChatMessage]) -> usize {
     messages.iter().take_while(|m| m.is("system")).count()
+}
+
+/// Returns the index of the user's newest message. Summaries that the agent sends as the user do not count.
+pub fn newest_request(messages: &[ChatMessage]) -> Option<usize> {
+    let is_request = |m: &ChatMessage| m.is("user") && m.written != Some(WrittenKind::Summary);
+    messages.iter().rposition(is_request)
 }
 
 /// Returns the first message that is not answered yet: the user's newest message, or the newest results.

@@ -1,4 +1,4 @@
-//! Resuming a written session: what the program that keeps such sessions needs for a new one.
+//! Resuming a written session: the steps that the program needs to list it.
 
 use super::CannotExport;
 use crate::units::Millis;

@@ -1,4 +1,4 @@
-//! Facts: what a session says that an agent may need later, each with its place, and what a run kept of them.
+//! Facts of a session that an agent may need later, each with its place, and those that a run kept.
 //!
 //! Facts are found by rules, without a model ([`Facts::new`]). A context holds a fact *verbatim*, *partly* or not at all
 //! ([`FactState`]). [`FactHistory`] follows every fact through the calls of a run, and [`LaneSurvival`] counts them by kind. Facts

@@ -1,4 +1,4 @@
-//! Results of probes: what each lane retained, and how lanes differ.
+//! Results of probes: the share that each lane retained, and the differences of lanes.
 
 use super::answer::AnswerCounts;
 use super::probe::Probe;

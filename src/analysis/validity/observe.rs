@@ -1,4 +1,4 @@
-//! Observations of one session: what each recorded compaction lost, and what was fetched again after it.
+//! Observations of one session: the facts that each recorded compaction lost, and those fetched again after it.
 
 use crate::analysis::facts::{Fact, FactHistory, FactKind, FactState, Facts};
 use crate::analysis::loss::{Kept, Names, part_text, survival};

@@ -1,4 +1,4 @@
-//! The page of two calls: what entered, left and changed in the context between them, and the prefix that a cache can
+//! The page of two calls: the messages that entered, left and changed between them, and the prefix that a cache can
 //! read.
 
 use super::difference::Differences;

@@ -1,6 +1,7 @@
 //! Settings of a measurement as entered.
 
 use crate::app::export::requests::{ModelDraft, ModelPath};
+use crate::exec::evaluate::SAMPLES;
 use std::collections::BTreeSet;
 
 /// The most questions per compaction that can be chosen.
@@ -62,7 +63,7 @@ impl MeasureDraft {
             },
             skipped: BTreeSet::new(),
             probes: 10,
-            samples: 5,
+            samples: SAMPLES,
             budget: String::new(),
             replay: String::new(),
         }

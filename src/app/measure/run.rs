@@ -6,8 +6,8 @@ use crate::analysis::probes::AnsweredProbe;
 use crate::engine::Case;
 use crate::exec::Model;
 use crate::exec::evaluate::{
-    Budget, EvaluatedLane, EvaluatedSession, Evaluation, EvaluationJob, EvaluationLog, Plan,
-    PlanCost, RunOptions, Stopped, Tier, run,
+    Budget, CONCURRENCY, EvaluatedLane, EvaluatedSession, Evaluation, EvaluationJob, EvaluationLog,
+    Plan, PlanCost, RunOptions, Stopped, Tier, run,
 };
 use crate::exec::model::context_length;
 use crate::presets::prices::Prices;
@@ -15,9 +15,6 @@ use crate::progress::Progress;
 use crate::units::Usd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Number of requests at a time, as in the command line.
-const CONCURRENCY: usize = 4;
 
 /// Lanes and their costs; `None` without prices.
 pub(super) type CostedLanes = (Vec<EvaluatedLane>, Vec<(String, Option<Usd>)>);

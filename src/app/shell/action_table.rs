@@ -1,4 +1,4 @@
-//! The table of actions: what the command palette offers, the help sheet lists and keys do.
+//! The table of actions for the command palette, the help sheet and keys.
 
 use super::action::{Action, When, always, elsewhere, in_session, key, named, row};
 use super::command::ShellCommand;

@@ -3,7 +3,7 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::error::Error as _;
 
-/// Formats an error of the parser as one line: what is wrong, what is valid, where to read on.
+/// Formats an error of the parser as one line: the problem, valid values, and the help to read.
 pub(in crate::cli) fn one_line(error: &clap::Error) -> String {
     let context = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),

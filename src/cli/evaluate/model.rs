@@ -10,8 +10,8 @@ use crate::cli::status::Status;
 use crate::cli::targets::Targets;
 use crate::exec::Model;
 use crate::exec::evaluate::{
-    Budget, EvaluatedLane, EvaluatedSession, EvaluationJob, EvaluationLog, Plan, PlanCost,
-    Planting, RunOptions, Stopped, Tier, run,
+    Budget, CONCURRENCY, EvaluatedLane, EvaluatedSession, EvaluationJob, EvaluationLog, Plan,
+    PlanCost, Planting, RunOptions, SAMPLES, Stopped, Tier, run,
 };
 use crate::figure::usd;
 use crate::presets::prices::Prices;
@@ -52,12 +52,6 @@ pub(in crate::cli) struct ModelTierArgs {
     #[arg(long, value_name = "R", value_parser = up_to::<100>)]
     rounds: Option<u16>,
 }
-
-/// Default number of plays of each policy.
-const SAMPLES: u16 = 5;
-
-/// Default number of requests at a time.
-const CONCURRENCY: u16 = 4;
 
 /// Default number of compactions to follow planted facts through.
 const ROUNDS: u16 = 5;
@@ -145,7 +139,7 @@ impl ModelTierArgs {
             tier,
             sessions,
             evaluated(lanes),
-            self.samples.unwrap_or(SAMPLES).into(),
+            self.samples.map_or(SAMPLES, usize::from),
         );
         let plan = Plan::new(&job);
         if plan.n_questions(&job) == 0 && !matches!(tier, Tier::Planted(_)) {
@@ -161,7 +155,7 @@ impl ModelTierArgs {
         let options = RunOptions {
             model: model.as_ref(),
             budget: budget.as_ref(),
-            concurrency: self.concurrency.unwrap_or(CONCURRENCY).into(),
+            concurrency: self.concurrency.map_or(CONCURRENCY, usize::from),
             on_progress: Some(&on_progress),
             on_probes: None,
         };

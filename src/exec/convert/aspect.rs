@@ -1,4 +1,4 @@
-//! Aspects of a conversion: what the session has and what the written file kept, with their descriptions for users.
+//! Aspects of a conversion: whether the session has them and the written file kept them, with their descriptions for users.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Maximum tokens of an answer, including reasoning.
-const MAX_ACTION: u64 = 1_000;
+pub(super) const MAX_ACTION: u64 = 1_000;
 
 /// A request for the next action.
 #[derive(Clone, Debug)]
@@ -41,11 +41,11 @@ impl ActionRequest {
         (!tools.is_empty()).then(|| Self::Text(request_text(&tools)))
     }
 
-    /// Returns the tokens after the context, and the maximum tokens of the answer. Recorded contexts include tool definitions.
-    pub(super) fn tokens(&self, ledger: &TokenLedger) -> (Tokens, u64) {
+    /// Returns the tokens after the context. Recorded contexts include tool definitions.
+    pub(super) fn tokens(&self, ledger: &TokenLedger) -> Tokens {
         match self {
-            Self::Call(_) => (Tokens::ZERO, MAX_ACTION),
-            Self::Text(text) => (ledger.weigh(text), MAX_ACTION),
+            Self::Call(_) => Tokens::ZERO,
+            Self::Text(text) => ledger.weigh(text),
         }
     }
 

@@ -7,6 +7,8 @@ use crate::presets;
 use crate::session::Session;
 use std::sync::Arc;
 
+/// Usual number of plays of each policy.
+pub const SAMPLES: usize = 5;
 /// Most points of a session at which questions are asked. Further compactions are left out evenly.
 const MAX_POINTS: usize = 40;
 /// Most probes of a point.

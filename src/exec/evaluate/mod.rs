@@ -20,10 +20,10 @@ mod report;
 mod run;
 mod sender;
 
-pub use job::{EvaluatedLane, EvaluatedSession, EvaluationJob, Planting, RECORDED, Tier};
+pub use job::{EvaluatedLane, EvaluatedSession, EvaluationJob, Planting, RECORDED, SAMPLES, Tier};
 pub use log::EvaluationLog;
 pub use plan::{Plan, PlanCost};
 pub use question_counts::QuestionCounts;
 pub use report::{LaneReport, Report, RequestCounts, SessionReport};
-pub use run::{Evaluation, ProbeObserver, RunOptions, run};
+pub use run::{CONCURRENCY, Evaluation, ProbeObserver, RunOptions, run};
 pub use sender::{Budget, Stopped};

@@ -1,6 +1,6 @@
 //! The requests of an evaluation, their price and the detectable difference, before anything is sent.
 
-use super::actions::ActionRequest;
+use super::actions::{ActionRequest, MAX_ACTION};
 use super::job::{EvaluationJob, Tier};
 use super::judge::{Actions, MAX_JUDGEMENT};
 use super::points::{Point, SessionPoints};
@@ -189,10 +189,12 @@ fn point_groups(job: &EvaluationJob, case: &Case, point: &Point) -> Vec<PrefixGr
             None => return Vec::new(),
         },
         Tier::NextAction => match ActionRequest::new(&case.session) {
-            Some(request) => {
-                let (rest, most) = request.tokens(&case.ledger);
-                (1, rest, most, [0, job.samples])
-            }
+            Some(request) => (
+                1,
+                request.tokens(&case.ledger),
+                MAX_ACTION,
+                [0, job.samples],
+            ),
             None => return Vec::new(),
         },
         Tier::Planted(_) => return Vec::new(),

@@ -19,6 +19,9 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+/// Usual number of requests at a time.
+pub const CONCURRENCY: usize = 4;
+
 /// The model, limits and observers of a run.
 #[derive(Clone, Copy)]
 pub struct RunOptions<'a> {

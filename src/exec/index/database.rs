@@ -87,6 +87,19 @@ pub(super) enum NewContent {
     Unreadable(String),
 }
 
+impl NewContent {
+    /// Returns the bytes of the messages to add.
+    pub(super) fn text_bytes(&self) -> u64 {
+        match self {
+            Self::Sessions(sessions) => {
+                let messages = sessions.iter().flat_map(|session| &session.messages);
+                messages.map(|(_, text)| text.len() as u64).sum()
+            }
+            Self::LeftOut { .. } | Self::Unreadable(_) => 0,
+        }
+    }
+}
+
 /// An open database.
 #[derive(Debug)]
 pub(super) struct IndexDatabase {
@@ -212,9 +225,7 @@ impl IndexDatabase {
             NewContent::LeftOut { bytes } => Some(bytes.unwrap_or(0)),
             NewContent::Sessions(_) | NewContent::Unreadable(_) => None,
         };
-        let messages = sessions.iter().flat_map(|session| &session.messages);
-        let indexed = messages.map(|(_, text)| text.len() as u64).sum();
-        let text_bytes: u64 = left_out.unwrap_or(indexed);
+        let text_bytes = left_out.unwrap_or_else(|| content.text_bytes());
         let sql = "INSERT INTO file (path, stamp, text_bytes, is_left_out, problem) VALUES (?1, ?2, ?3, ?4, ?5)";
         let row = params![
             path,

@@ -1,4 +1,4 @@
-//! Messages as the index stores them: what queries read, compressed.
+//! Messages as the index stores them: compressed, with the fields that queries read.
 
 use crate::analysis::query::Subject;
 use crate::exec::load::FileSessions;

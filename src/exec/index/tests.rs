@@ -1,4 +1,4 @@
-//! Tests of the index: what it follows, what it survives, and that it never changes a result.
+//! Tests of the index: changes of files, damage, and results equal to those without it.
 
 use super::update::TextLimits;
 use super::*;

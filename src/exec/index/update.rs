@@ -71,7 +71,7 @@ impl Index {
     /// once there is room. `progress` counts the files to read. A damaged index is built anew. Blocks.
     ///
     /// # Errors
-    /// Returns an [`IndexError`] if `progress` is cancelled or the index cannot be written. What was read by then is kept.
+    /// Returns an [`IndexError`] if `progress` is cancelled or the index cannot be written. Files written by then are kept.
     pub fn update(
         &mut self,
         files: &[FoundFile],
@@ -210,7 +210,7 @@ impl Index {
             let Some(mut content) = file.content else {
                 continue;
             };
-            let bytes = text_bytes(&content);
+            let bytes = content.text_bytes();
             let replaced = self.files.get(&file.key).map_or(0, FileRow::indexed_bytes);
             let others = used.saturating_sub(replaced);
             *used = others + bytes;
@@ -239,16 +239,6 @@ fn batches(files: &[FileToRead]) -> impl Iterator<Item = &[FileToRead]> {
         rest = others;
         (!batch.is_empty()).then_some(batch)
     })
-}
-
-fn text_bytes(content: &NewContent) -> u64 {
-    match content {
-        NewContent::Sessions(sessions) => {
-            let messages = sessions.iter().flat_map(|session| &session.messages);
-            messages.map(|(_, text)| text.len() as u64).sum()
-        }
-        NewContent::LeftOut { .. } | NewContent::Unreadable(_) => 0,
-    }
 }
 
 fn read_file(file: &FileToRead, most: usize, progress: &Progress) -> ReadFile {

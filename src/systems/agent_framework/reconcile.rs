@@ -1,5 +1,5 @@
 //! `_reconcile_compaction_summaries`: after each call, the messages of the turn get the summaries that replace only them.
-//! All others are undone: what they replaced is included again.
+//! All others are undone: the messages that they replaced are included again.
 
 use super::marked::Marked;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

@@ -85,7 +85,7 @@ impl ChatSummary {
                 total += self.count(message);
                 total <= self.max_input
             };
-            // What does not fit is neither kept nor summarized.
+            // Messages that do not fit are neither kept nor summarized.
             let n_fitting = messages[..split].iter().take_while(fits).count();
             let Ok(summary) = summarize_all(&messages[..n_fitting], replies, log)? else {
                 return Ok(Err(AllFailed));

@@ -4,9 +4,9 @@ use super::count::count;
 use super::request::{full, simple};
 use crate::chat::{
     ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest, n_system,
+    newest_request,
 };
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
-use crate::session::WrittenKind;
 use std::sync::Arc;
 
 /// Actions of presets.
@@ -83,10 +83,8 @@ fn history_start(all: &[ChatMessage]) -> usize {
 /// `None` if the first turn has no earlier round.
 fn kept_from(input: &RewriteInput<'_>) -> Option<usize> {
     let (turn, n_rounds) = input.turn;
-    let is_request =
-        |message: &ChatMessage| message.is("user") && message.written != Some(WrittenKind::Summary);
     match n_rounds {
-        0 | 1 if turn > 1 => input.messages.iter().rposition(is_request),
+        0 | 1 if turn > 1 => newest_request(&input.messages),
         0 | 1 => None,
         _ => input.messages.iter().rposition(|m| m.is("assistant")),
     }

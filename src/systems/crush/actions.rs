@@ -2,9 +2,9 @@
 
 use crate::chat::{
     ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest, n_system,
+    newest_request,
 };
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
-use crate::session::WrittenKind;
 use std::sync::Arc;
 
 /// Actions of presets.
@@ -44,10 +44,7 @@ impl Rewrite for Summarize {
             return Ok(done);
         }
         let all = &input.messages;
-        let is_request = |message: &ChatMessage| {
-            message.is("user") && message.written != Some(WrittenKind::Summary)
-        };
-        let newest = all.iter().rposition(is_request);
+        let newest = newest_request(all);
         // A finished turn was summarized before the request that begins the next one.
         let (_, call_in_turn) = input.turn;
         let end = newest.filter(|_| call_in_turn == 0).unwrap_or(all.len());

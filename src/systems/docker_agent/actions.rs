@@ -101,7 +101,7 @@ impl Rewrite for Compact {
             }
         }
         if !summary.is_empty() {
-            // What the summary request reports as its answer, here a quarter token for each character.
+            // The usage that the summary request reports, here a quarter token for each character.
             done.memory = json!({REPORTED: summary.chars().count() / 4}).into();
             let text = format!("Session Summary: {summary}");
             let mut messages = all[..start].to_vec();

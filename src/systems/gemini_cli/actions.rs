@@ -72,7 +72,7 @@ impl Rewrite for Compress {
         let all = &input.messages;
         let (start, end) = history_of(all);
         let history = &all[start..end];
-        let count = match input.number("reported_input").max(0.0) as u64 {
+        let count = match input.count("reported_input") as u64 {
             0 => input.memory[COUNT].as_u64(),
             reported => Some(reported),
         };
@@ -174,7 +174,7 @@ impl Rewrite for Truncate {
             if !message.is("tool") || !applies {
                 continue;
             }
-            let text = message.joined_text("\n");
+            let text = message.joined_text("\n").into_owned();
             let id = message.call_id.as_deref().unwrap_or_default();
             let name = format!("{tool}_{id}.txt");
             if let Some(cut) = truncate(&text, limit, &path(input.storage, &name)) {

@@ -1,4 +1,4 @@
-//! Compression of the history: what is summarized, the two requests, and the new history.
+//! Compression of the history: the part to summarize, the two requests, and the new history.
 
 use super::contents::{call_id, contents, estimate, parts, tools};
 use crate::chat::{

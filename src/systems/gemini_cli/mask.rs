@@ -60,7 +60,7 @@ pub(super) fn mask(
     }
     old.reverse();
     let masked = old.into_iter().filter_map(|(at, tool, id, tokens)| {
-        let text = history[at].joined_text("\n");
+        let text = history[at].joined_text("\n").into_owned();
         let name = format!("{tool}_{id}.txt");
         let preview = if tool == SHELL {
             shell_preview(&text)
@@ -86,7 +86,7 @@ const WHOLE_TEXT: Rule = Rule {
 /// Returns whether a result has a text that is not masked.
 fn has_whole_text(message: &ChatMessage) -> bool {
     let has_text = |message: &ChatMessage| {
-        let text = message.joined_text("\n");
+        let text = message.joined_text("\n").into_owned();
         u64::from(!text.is_empty() && !text.contains(&format!("<{TAG}>")))
     };
     message.weigh(WHOLE_TEXT, has_text) > 0

@@ -1,9 +1,10 @@
 //! Actions of presets.
 
 use super::request::{REMOVED, request};
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, n_system};
+use crate::chat::{
+    ChatMessage, PendingRequest, Replies, Shape, SummaryReply, n_system, newest_request,
+};
 use crate::engine::{ActionKind, Hook, NamedAction, Rewrite, RewriteInput, Rewritten};
-use crate::session::WrittenKind;
 use std::sync::Arc;
 
 /// Actions of presets.
@@ -41,8 +42,7 @@ impl Rewrite for Compact {
             fired: true,
             ..Rewritten::default()
         };
-        let is_request = |m: &ChatMessage| m.is("user") && m.written != Some(WrittenKind::Summary);
-        let newest = history.iter().rposition(is_request);
+        let newest = newest_request(history);
         // Behind a rejected request, the messages before the turn are in the form in which they were sent.
         let n_joined = match input.at {
             Hook::OverflowError => newest.unwrap_or(history.len()),

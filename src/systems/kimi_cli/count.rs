@@ -32,7 +32,7 @@ impl Count {
         };
         let n_counted = number(2).map_or(n_system, |n| n as usize);
         let mut new = all.get(n_counted..).unwrap_or_default();
-        let reported = input.number("reported").max(0.0) as u64;
+        let reported = input.count("reported") as u64;
         while let Some(first) = new.first() {
             // Results of one answer are added together.
             let n_results = new.iter().take_while(|m| m.is("tool")).count();

@@ -1,4 +1,4 @@
-//! What is summarized, the two kinds of request, and the new history.
+//! The part to summarize, the two kinds of request, and the new history.
 
 use super::estimate::{SUMMARY_RESERVE, estimate, estimate_text};
 use crate::chat::{ChatMessage, Content, PendingRequest, Replies, SummaryReply, SummaryRequest};

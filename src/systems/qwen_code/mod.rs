@@ -3,7 +3,7 @@
 //! | file | contains |
 //! |---|---|
 //! | `actions` | actions of presets |
-//! | `compress` | what is summarized, the two kinds of request, and the new history |
+//! | `compress` | the part to summarize, the two kinds of request, and the new history |
 //! | `estimate` | counts of messages, and the thresholds |
 
 mod actions;

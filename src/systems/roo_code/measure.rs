@@ -1,4 +1,4 @@
-//! The token count that is compared with the limits: what the newest call reported, and an estimate of what is new.
+//! The token count that is compared with the limits: the newest call's usage, and an estimate of the messages since.
 
 use crate::chat::{ChatMessage, Content, Rule};
 use crate::engine::RewriteInput;
@@ -37,7 +37,7 @@ pub(super) struct Measure {
 impl Measure {
     /// Measures the context before a call; `None` if no size is known yet.
     pub(super) fn new(input: &RewriteInput<'_>) -> Option<Self> {
-        let reported = input.number("reported").max(0.0) as u64;
+        let reported = input.count("reported") as u64;
         let context = match reported {
             0 => input.memory[CONTEXT].as_u64().unwrap_or(0),
             reported => reported,
@@ -64,8 +64,11 @@ impl Measure {
 
 /// Returns the size of a context that consists of instructions, a summary and tools, for an action's memory.
 pub(super) fn condensed(system: &[ChatMessage], parts: &[String], tools: &[Value]) -> Value {
-    let system: Vec<String> = system.iter().map(|m| m.joined_text("\n")).collect();
-    let texts = system.iter().chain(parts).map(String::as_str);
+    let system: Vec<_> = system.iter().map(|m| m.joined_text("\n")).collect();
+    let texts = system
+        .iter()
+        .map(|text| &**text)
+        .chain(parts.iter().map(String::as_str));
     let tools = if tools.is_empty() {
         String::new()
     } else {
@@ -98,7 +101,7 @@ fn blocks(message: &ChatMessage) -> Vec<String> {
             let texts = blocks.iter().filter_map(|block| block.as_text());
             texts.map(str::to_owned).collect()
         }
-        _ => vec![message.joined_text("\n")],
+        _ => vec![message.joined_text("\n").into_owned()],
     };
     if message.is("tool") {
         let id = message.call_id.as_deref().unwrap_or_default();

@@ -21,7 +21,7 @@ pub(super) fn request(messages: &[ChatMessage]) -> SummaryRequest {
             all.extend(of_parts(std::mem::take(&mut parts)));
         }
         last_role = &message.role;
-        let text = || message.joined_text("\n");
+        let text = || message.joined_text("\n").into_owned();
         match &message.content {
             _ if message.is("assistant") => {
                 all.push(ChatMessage::new("assistant", answer(message)));
@@ -55,7 +55,7 @@ fn of_parts(mut parts: Vec<String>) -> Option<ChatMessage> {
 
 /// Returns the text of an answer and its calls.
 fn answer(message: &ChatMessage) -> String {
-    let text = message.joined_text("\n");
+    let text = message.joined_text("\n").into_owned();
     let calls = message.calls().iter().map(|call| {
         let arguments = call.arguments_as_value();
         let pairs = arguments.as_object().into_iter().flatten();

@@ -30,7 +30,7 @@ pub(super) fn projected(input: &RewriteInput<'_>, stored: &[StoredMessage<'_>]) 
     let known = input.memory[USAGE].as_array();
     let known = known.map_or(&[][..], Vec::as_slice);
     let is_newest = |usage: &&Value| usage[0].as_u64() == Some(part.into());
-    let reported = input.number("reported").max(0.0) as u64;
+    let reported = input.count("reported") as u64;
     let usage = known.iter().find(is_newest).cloned();
     let usage = usage.unwrap_or_else(|| json!([part, reported]));
     let total = usage[1].as_u64().unwrap_or(0);

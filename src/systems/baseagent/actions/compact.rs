@@ -70,7 +70,7 @@ impl Rewrite for Compact {
         let texts = Texts {
             prompt: self.prompt.clone(),
             prefix: self.prefix.clone(),
-            max_tokens: input.number("max_tokens").max(0.0) as u64,
+            max_tokens: input.count("max_tokens") as u64,
         };
         let before = total_of(messages);
         let mut log = vec![insufficient(before)];
