@@ -45,9 +45,11 @@ impl Rewrite for Compact {
         };
         let is_due = input.at == Hook::OverflowError
             || input.number("is_on") != 0.0 && used > input.window.saturating_sub(reserve);
+        if !is_due {
+            return Ok(done);
+        }
         let (system, history) = all.split_at(n_system(all));
-        let history = History::of(history, input.count("keep") as u64);
-        let Some(history) = history.filter(|_| is_due) else {
+        let Some(history) = History::of(history, input.count("keep") as u64) else {
             return Ok(done);
         };
         let question = history.question();
