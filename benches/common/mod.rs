@@ -3,6 +3,10 @@
 
 mod record;
 
+/// The allocator of the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Number of messages of the usual session.
 pub(crate) const MESSAGES: usize = 10_000;
 

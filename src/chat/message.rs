@@ -37,7 +37,7 @@ impl Rule {
 }
 
 /// Maximum number of cached values of a kind. Further values are computed each time.
-const MAX_CACHED: usize = 24;
+const MAX_CACHED: usize = 64;
 /// Maximum bytes of a marker text, which is repeated at every call.
 const MARKER: usize = 200;
 
