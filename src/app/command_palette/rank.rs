@@ -19,7 +19,7 @@ pub(super) fn ranked<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> V
 }
 
 /// Returns how well a name contains a word: as a whole word, as the start of one, within one, or only its letters in
-/// order. A word at the beginning of the name counts more.
+/// order, from the start of a word or scattered. A word at the beginning of the name counts more.
 fn score(name: &str, word: &str) -> Option<u32> {
     let is_border = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
     let contained = name.match_indices(word).map(|(start, _)| {
@@ -31,10 +31,15 @@ fn score(name: &str, word: &str) -> Option<u32> {
         };
         quality + u32::from(before.is_empty())
     });
+    let has_letters = |of: &str| {
+        let mut letters = of.chars();
+        word.chars().all(|c| letters.any(|letter| letter == c))
+    };
     let letters_in_order = || {
-        let mut letters = name.chars();
-        let is_found = word.chars().all(|c| letters.any(|letter| letter == c));
-        is_found.then_some(1)
+        let mut words = name.split(|c: char| !c.is_alphanumeric());
+        let is_short_form =
+            words.any(|of| of.chars().next() == word.chars().next() && has_letters(of));
+        has_letters(name).then_some(if is_short_form { 2 } else { 1 })
     };
     contained.max().or_else(letters_in_order)
 }
@@ -73,6 +78,8 @@ mod tests {
         let sessions = ["Swap the compared sessions", "Sessions on this machine"];
         assert_eq!(ranked("sessions", sessions.into_iter()), [1, 0]);
         // Only the letters, in order.
+        let names = ["Add or remove a mark at this call", "Show the tab Evaluate"];
+        assert_eq!(ranked("evl", names.into_iter()), [1, 0]);
         assert_eq!(found("nxtcmp"), ["Next compaction"]);
         assert!(found("zzz").is_empty());
     }
