@@ -67,7 +67,8 @@ pub(super) fn field(ui: &mut Ui, input: &MessagesInput<'_>, width: f32, commands
 
 /// Shows the number of matches, and buttons for the next and the previous one.
 pub(super) fn count(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
-    if input.view.filter.query.is_empty() {
+    let filter = &input.view.filter;
+    if filter.query.is_empty() || filter.error.is_some() {
         return;
     }
     let Some(hits) = input.hits else {

@@ -28,12 +28,15 @@ const ROW: f32 = 22.0;
 
 /// Minimum width of the detail, in points.
 const MIN_DETAIL: f32 = 220.0;
-/// Minimum width of the filter field, in points.
+/// Minimum width of the filter field, in points: empty, and with a query.
 const MIN_FILTER: f32 = 48.0;
+const MIN_QUERY: f32 = 140.0;
+/// Width of the choice of kinds, in points.
+const KINDS: f32 = 96.0;
 /// Minimum width of the tools, in points, at which the number of messages or matches is shown.
 const MIN_COUNTED: f32 = 300.0;
 /// Minimum width of the tools, in points, at which the jump field is shown next to the number of matches.
-const MIN_BOTH: f32 = 420.0;
+const MIN_BOTH: f32 = 540.0;
 /// Minimum width of the table, in points.
 const MIN_TABLE: f32 = 400.0;
 
@@ -68,8 +71,9 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
 pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
     let input = &MessagesInput::new(session);
     ui.spacing_mut().interact_size.y = 22.0;
-    let is_finding = !input.view.filter.query.is_empty();
-    // Where the tabs leave little width, the matches are more important than the jump field.
+    let is_finding = !input.view.filter.text.trim().is_empty();
+    let min_field = if is_finding { MIN_QUERY } else { MIN_FILTER } + 14.0;
+    // Where the tabs leave little width, a query and its matches are more important than the jump field and the kinds.
     let has_jump = !is_finding || ui.available_width() > MIN_BOTH;
     if ui.available_width() > MIN_COUNTED {
         find::count(ui, input, commands);
@@ -85,8 +89,10 @@ pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &m
     if has_jump {
         jump(ui, input, commands);
     }
-    kinds(ui, input, commands);
-    let marks = AllMarks::fitting(ui, input, MIN_FILTER + 14.0);
+    if !is_finding || has_hidden(input) || ui.available_width() > min_field + KINDS {
+        kinds(ui, input, commands);
+    }
+    let marks = AllMarks::fitting(ui, input, min_field);
     // Shrinks where the tabs leave little width.
     let width = (ui.available_width() - 14.0 - marks.width).clamp(MIN_FILTER, 210.0);
     find::field(ui, input, width, commands);
@@ -127,6 +133,10 @@ fn jump(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
     if let (true, Ok(number)) = (is_entered, text.parse::<usize>()) {
         commands.push(SelectCommand::MessageNumber(number));
     }
+}
+
+fn has_hidden(input: &MessagesInput<'_>) -> bool {
+    input.view.filter.hidden.contains(&true)
 }
 
 fn kinds(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
