@@ -119,3 +119,22 @@ fn the_window_chip_opens_the_choice_of_window_and_model() {
     window.run_steps(4);
     assert_eq!(now(&window), before);
 }
+
+#[test]
+fn panels_return_to_their_width_in_a_large_window() {
+    let mut window = window(LARGE);
+    window.get_by_role_and_label(Role::Tab, "Evaluate").click();
+    window.run_steps(8);
+    let columns = |window: &Window| {
+        let columns = window.get_all_by_label_contains(": all facts ");
+        let columns: Vec<Rect> = columns.map(|cell| cell.rect()).collect();
+        columns
+    };
+    let before = columns(&window);
+    assert!(before.len() > 2);
+    for size in [[900.0, 560.0], LARGE.into()] {
+        window.set_size(Vec2::from(size));
+        window.run_steps(6);
+    }
+    assert_eq!(columns(&window), before);
+}

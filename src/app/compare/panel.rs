@@ -86,8 +86,7 @@ fn lists(ui: &mut Ui, input: &CompareInput<'_>, both: Both<'_>, commands: &mut C
         (shown, panel.place(ui))
     });
     // The list must not extend over the text.
-    let clip = ui.clip_rect();
-    ui.set_clip_rect(ui.available_rect_before_wrap().intersect(clip));
+    let clip = widgets::clip_to_rest(ui);
     match input.view.page {
         ComparePage::Facts => contents::facts(ui, input, both, commands),
         _ => contents::messages(ui, input, both, commands),

@@ -46,8 +46,7 @@ pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, commands: &mut Commands) 
     };
     let (mut content, edge) = panel.place(ui);
     // The lanes must not extend over the messages.
-    let clip = ui.clip_rect();
-    ui.set_clip_rect(ui.available_rect_before_wrap().intersect(clip));
+    let clip = widgets::clip_to_rest(ui);
     lanes(ui, input, found, commands);
     ui.set_clip_rect(clip);
     messages(&mut content, input, found, commands);

@@ -4,11 +4,11 @@ use super::input::CostInput;
 use super::state::{CostPage, CostView};
 use crate::app::command::Commands;
 use crate::app::shell::open_session::OpenSession;
+use crate::app::shell::resizable_panel::{ResizablePanel, Side};
 use crate::app::theme::palette;
 use crate::app::view::ViewCommand;
-use crate::app::widgets;
 use crate::app::widgets::text::{padded, small, weak};
-use egui::{Frame, Panel, Ui};
+use egui::{Frame, Rangef, Ui};
 
 /// Minimum widths of the prices and of the page, in points.
 const PRICES: f32 = 268.0;
@@ -39,22 +39,28 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
         padded(ui, |ui| ui.label(weak(ui, "Computing costs…")));
         return;
     };
-    if input.view.page != CostPage::Difference {
-        let most = (ui.available_width() - MIN_PAGE).max(PRICES);
-        Panel::right("prices")
-            .resizable(true)
-            .default_size(PRICES)
-            .size_range(PRICES..=most)
-            .frame(Frame::new().fill(palette(ui).panel))
-            .show(ui, |ui| super::prices::show(ui, input, costs, commands));
+    if input.view.page == CostPage::Difference {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        super::difference_page::show(ui, input, commands);
+        return;
     }
-    widgets::clip_to_rest(ui);
-    ui.spacing_mut().item_spacing.y = 0.0;
-    match input.view.page {
-        CostPage::Lanes => super::lanes::show(ui, input, costs, commands),
-        CostPage::Cache => super::cache::show(ui, input, costs, commands),
-        CostPage::Compactions => super::compactions::show(ui, input, costs, commands),
-        CostPage::Calls => super::calls::show(ui, input, costs, commands),
-        CostPage::Difference => super::difference_page::show(ui, input, commands),
-    }
+    let panel = ResizablePanel {
+        name: "prices",
+        side: Side::Right,
+        usual: PRICES,
+        range: Rangef::new(PRICES, (ui.available_width() - MIN_PAGE).max(PRICES)),
+        frame: Frame::new().fill(palette(ui).panel),
+    };
+    let (mut prices, edge) = panel.place(ui);
+    super::prices::show(&mut prices, input, costs, commands);
+    edge.beside(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        match input.view.page {
+            CostPage::Lanes => super::lanes::show(ui, input, costs, commands),
+            CostPage::Cache => super::cache::show(ui, input, costs, commands),
+            CostPage::Compactions => super::compactions::show(ui, input, costs, commands),
+            CostPage::Calls => super::calls::show(ui, input, costs, commands),
+            CostPage::Difference => {}
+        }
+    });
 }

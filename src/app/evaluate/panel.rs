@@ -8,11 +8,12 @@ use crate::analysis::facts::Facts;
 use crate::app::command::Commands;
 use crate::app::measure::command::MeasureCommand;
 use crate::app::shell::open_session::OpenSession;
+use crate::app::shell::resizable_panel::{Edge, ResizablePanel, Side};
 use crate::app::theme::{palette, space};
 use crate::app::view::ViewCommand;
 use crate::app::widgets::text::{padded, small, weak};
 use crate::app::{widgets, wording};
-use egui::{Frame, Panel, Ui};
+use egui::{Frame, Panel, Rangef, Ui};
 
 /// Width of the lanes and minimum width of a list, in points.
 const LANES: f32 = 500.0;
@@ -103,30 +104,41 @@ fn facts(ui: &mut Ui, input: &EvaluateInput<'_>, commands: &mut Commands) {
         return;
     };
     let found = (facts, evaluation);
-    let frame = Frame::new().fill(palette(ui).panel);
+    let list = |ui: &mut Ui, commands: &mut Commands| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        lost_facts::show(ui, input, found, commands);
+    };
     let rows = matrix::height(matrix::kinds(evaluation).count());
     if ui.available_height() >= rows + LIST_BELOW {
+        let frame = Frame::new().fill(palette(ui).panel);
         Panel::top("survival above")
             .exact_size(rows)
             .frame(frame)
             .show(ui, |ui| matrix::show(ui, input, found, commands));
+        widgets::clip_to_rest(ui);
+        list(ui, commands);
     } else {
         let (n, width) = (input.runs.lanes.len(), ui.available_width());
-        let most = (width - MIN_LIST).max(240.0);
         // The list gets the width of the bars first.
         let wide = matrix::width(n)
             .min(width - LIST)
             .max(matrix::narrow_width(n));
-        Panel::left("survival")
-            .resizable(true)
-            .default_size(wide.min(most))
-            .size_range(200.0..=most)
-            .frame(frame)
-            .show(ui, |ui| matrix::show(ui, input, found, commands));
+        let (mut content, edge) = left_panel(ui, "survival", wide);
+        matrix::show(&mut content, input, found, commands);
+        edge.beside(ui, |ui| list(ui, commands));
     }
-    widgets::clip_to_rest(ui);
-    ui.spacing_mut().item_spacing.y = 0.0;
-    lost_facts::show(ui, input, found, commands);
+}
+
+/// Places the panel at the left of a list.
+fn left_panel(ui: &mut Ui, name: &'static str, usual: f32) -> (Ui, Edge) {
+    let panel = ResizablePanel {
+        name,
+        side: Side::Left,
+        usual,
+        range: Rangef::new(200.0, (ui.available_width() - MIN_LIST).max(240.0)),
+        frame: Frame::new().fill(palette(ui).panel),
+    };
+    panel.place(ui)
 }
 
 /// Returns why survival cannot be judged, if it cannot.
@@ -144,16 +156,12 @@ fn at_risk(ui: &mut Ui, input: &EvaluateInput<'_>, commands: &mut Commands) {
         sentence(ui, "Searching for references…");
         return;
     };
-    let most = (ui.available_width() - MIN_LIST).max(240.0);
-    Panel::left("loss lanes")
-        .resizable(true)
-        .default_size(LANES.min(most))
-        .size_range(200.0..=most)
-        .frame(Frame::new().fill(palette(ui).panel))
-        .show(ui, |ui| super::lanes::show(ui, input, losses, commands));
-    widgets::clip_to_rest(ui);
-    ui.spacing_mut().item_spacing.y = 0.0;
-    super::at_risk::show(ui, input, losses, commands);
+    let (mut content, edge) = left_panel(ui, "loss lanes", LANES);
+    super::lanes::show(&mut content, input, losses, commands);
+    edge.beside(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        super::at_risk::show(ui, input, losses, commands);
+    });
 }
 
 fn sentence(ui: &mut Ui, text: &str) {

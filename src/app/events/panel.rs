@@ -8,13 +8,14 @@ use crate::app::export::command::ExportCommand;
 use crate::app::runs::replays::LaneRun;
 use crate::app::selection::{EventId, SelectCommand};
 use crate::app::shell::open_session::OpenSession;
+use crate::app::shell::resizable_panel::{ResizablePanel, Side};
 use crate::app::theme::{palette, space};
 use crate::app::view::ViewCommand;
 use crate::app::widgets::table::{Column, Table, lane_cell};
 use crate::app::widgets::text::{padded, small, weak};
 use crate::app::{widgets, wording};
 use crate::engine::{Did, Event};
-use egui::{Label, RichText, Ui};
+use egui::{Frame, Label, Rangef, RichText, Ui};
 use egui_extras::Column as Width;
 
 /// Minimum widths of the detail and of the table, in points.
@@ -70,22 +71,21 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
         });
         return;
     }
-    if let Some(id) = shown_event(input, list) {
-        let available = ui.available_width();
-        let most = (available - MIN_TABLE).max(MIN_DETAIL);
-        let panel = egui::Panel::right("event detail")
-            .resizable(true)
-            .default_size((available * 0.34).round().min(most))
-            .size_range(MIN_DETAIL..=most);
-        panel
-            .frame(egui::Frame::new().fill(palette(ui).panel))
-            .show(ui, |ui| {
-                detail::show(ui, input, id, commands);
-            });
-    }
-    // The table must not extend over the detail.
-    widgets::clip_to_rest(ui);
-    table(ui, input, list, commands);
+    let Some(id) = shown_event(input, list) else {
+        table(ui, input, list, commands);
+        return;
+    };
+    let available = ui.available_width();
+    let panel = ResizablePanel {
+        name: "event detail",
+        side: Side::Right,
+        usual: (available * 0.34).round(),
+        range: Rangef::new(MIN_DETAIL, (available - MIN_TABLE).max(MIN_DETAIL)),
+        frame: Frame::new().fill(palette(ui).panel),
+    };
+    let (mut content, edge) = panel.place(ui);
+    detail::show(&mut content, input, id, commands);
+    edge.beside(ui, |ui| table(ui, input, list, commands));
 }
 
 /// Explains why no event is listed.

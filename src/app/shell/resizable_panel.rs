@@ -1,7 +1,7 @@
 //! A resizable panel that shrinks in a small window and returns to the size chosen by the user when there is enough
 //! space.
 
-use crate::app::widgets::{drag, slide};
+use crate::app::widgets::{self, drag, slide};
 use egui::{Context, CursorIcon, Frame, Id, Panel, Pos2, Rangef, Rect, Sense, Ui, UiBuilder};
 use std::collections::BTreeMap;
 
@@ -24,6 +24,8 @@ pub(in crate::app) struct ResizablePanel {
 pub(in crate::app) enum Side {
     /// Bottom, with a resizable height.
     Bottom,
+    /// Left, with a resizable width.
+    Left,
     /// Right, with a resizable width.
     Right,
 }
@@ -76,6 +78,7 @@ impl ResizablePanel {
         let (id, extent) = (edge_id(self.name), self.extent(ui));
         let panel = match self.side {
             Side::Bottom => Panel::bottom(self.name),
+            Side::Left => Panel::left(self.name),
             Side::Right => Panel::right(self.name),
         };
         let panel = panel.resizable(false).exact_size(extent).frame(self.frame);
@@ -95,6 +98,15 @@ impl ResizablePanel {
 }
 
 impl Edge {
+    /// Shows the rest of the area beside a panel whose content is shown, and makes the edge draggable.
+    pub(in crate::app) fn beside<R>(self, ui: &mut Ui, rest: impl FnOnce(&mut Ui) -> R) -> R {
+        let clip = widgets::clip_to_rest(ui);
+        let shown = rest(ui);
+        ui.set_clip_rect(clip);
+        self.show(ui);
+        shown
+    }
+
     /// Makes the edge draggable. Must be called after the content on both sides, which would take the pointer
     /// otherwise.
     pub(in crate::app) fn show(self, ui: &Ui) {
@@ -104,6 +116,11 @@ impl Edge {
                 self.panel.height(),
                 self.panel.with_max_y(self.panel.top()),
                 CursorIcon::ResizeVertical,
+            ),
+            Side::Left => (
+                self.panel.width(),
+                self.panel.with_min_x(self.panel.right()),
+                CursorIcon::ResizeHorizontal,
             ),
             Side::Right => (
                 self.panel.width(),
@@ -144,6 +161,7 @@ impl Edge {
     fn extent_at(&self, pointer: Pos2) -> f32 {
         match self.side {
             Side::Bottom => self.panel.bottom() - pointer.y,
+            Side::Left => pointer.x - self.panel.left(),
             Side::Right => self.panel.right() - pointer.x,
         }
     }

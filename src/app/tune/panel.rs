@@ -7,11 +7,12 @@ use super::state::TuneView;
 use super::sweep::Sweep;
 use crate::app::command::Commands;
 use crate::app::shell::open_session::OpenSession;
+use crate::app::shell::resizable_panel::{Edge, ResizablePanel, Side};
 use crate::app::theme::palette;
 use crate::app::view::ViewCommand;
 use crate::app::widgets::text::{padded, small, weak};
 use crate::app::{widgets, wording};
-use egui::{Frame, Panel, ScrollArea, Ui};
+use egui::{Frame, Rangef, ScrollArea, Ui};
 
 /// Width of the controls at the right, in points.
 const CONTROLS: f32 = 230.0;
@@ -70,48 +71,51 @@ fn state(sweep: &Sweep, input: &TuneInput<'_>) -> String {
     format!("{done}{time}{how}")
 }
 
-/// Shows the plot, with the recommendation and the list of best settings next to it.
+/// Shows the plot, with the recommendation, the list of best settings and the choice of settings next to it.
 pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
     let input = &TuneInput::new(session);
-    let most = (ui.available_width() - MIN_PLOT).max(160.0);
-    Panel::right("tune controls")
-        .resizable(true)
-        .default_size(CONTROLS.min(most))
-        .size_range(160.0..=most)
-        .frame(Frame::new().fill(palette(ui).panel))
-        .show(ui, |ui| super::controls::show(ui, input, commands));
-    widgets::clip_to_rest(ui);
-    let Some(sweep) = input.sweep else {
-        padded(ui, |ui| {
+    let (mut controls, edge) = right_panel(ui, ("tune controls", CONTROLS), 160.0);
+    super::controls::show(&mut controls, input, commands);
+    edge.beside(ui, |ui| match input.sweep {
+        Some(sweep) => results(ui, input, sweep, commands),
+        None => padded(ui, |ui| {
             ui.label(weak(
                 ui,
                 "Sweep tries many settings of each lane on this session and compares their cost, risk and peak fill. The risk is references at risk or lost facts, as chosen at the right.",
             ));
             hindsight(ui, input);
-        });
-        return;
-    };
+        }),
+    });
+}
+
+/// Shows the plot, and next to it the recommendation and the list of best settings.
+fn results(ui: &mut Ui, input: &TuneInput<'_>, sweep: &Sweep, commands: &mut Commands) {
+    let (mut best, edge) = right_panel(ui, ("tune best", BEST), MIN_BEST);
     let mut hovered = None;
-    let most = (ui.available_width() - MIN_PLOT).max(MIN_BEST);
-    Panel::right("tune best")
-        .resizable(true)
-        .default_size(BEST.min(most))
-        .size_range(MIN_BEST..=most)
-        .frame(Frame::new().fill(palette(ui).panel))
-        .show(ui, |ui| {
-            ScrollArea::vertical()
-                .id_salt("tune best")
-                .auto_shrink(false)
-                .show(ui, |ui| {
-                    super::recommended::show(ui, input, sweep, commands);
-                    hovered = super::best::show(ui, sweep, commands);
-                    super::recommended::more(ui, sweep);
-                });
+    ScrollArea::vertical()
+        .id_salt("tune best")
+        .auto_shrink(false)
+        .show(&mut best, |ui| {
+            super::recommended::show(ui, input, sweep, commands);
+            hovered = super::best::show(ui, sweep, commands);
+            super::recommended::more(ui, sweep);
         });
-    widgets::clip_to_rest(ui);
-    let hovered = super::plot::show(ui, input, sweep, commands).or(hovered);
+    let in_plot = edge.beside(ui, |ui| super::plot::show(ui, input, sweep, commands));
+    let hovered = in_plot.or(hovered);
     if hovered != input.view.hovered {
         let view = input.view.clone();
         commands.push(ViewCommand::Tune(Box::new(TuneView { hovered, ..view })));
     }
+}
+
+/// Places a panel at the right of the plot, given its name and its usual and minimum width.
+fn right_panel(ui: &mut Ui, (name, usual): (&'static str, f32), least: f32) -> (Ui, Edge) {
+    let panel = ResizablePanel {
+        name,
+        side: Side::Right,
+        usual,
+        range: Rangef::new(least, (ui.available_width() - MIN_PLOT).max(least)),
+        frame: Frame::new().fill(palette(ui).panel),
+    };
+    panel.place(ui)
 }

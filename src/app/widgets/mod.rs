@@ -48,7 +48,7 @@ pub use status_bar::status_bar;
 pub(in crate::app) use table_copy::take_copied_table;
 
 use crate::app::theme::Palette;
-use egui::{Color32, Ui};
+use egui::{Color32, Rect, Ui};
 
 /// Severity of a displayed value, shown by its color.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,8 +82,10 @@ impl Tone {
     }
 }
 
-/// Clips the rest of an area to the space beside its panels, so that nothing is drawn over a splitter.
-pub fn clip_to_rest(ui: &mut Ui) {
-    let rest = ui.available_rect_before_wrap();
-    ui.set_clip_rect(rest.intersect(ui.clip_rect()));
+/// Clips the rest of an area to the space beside its panels, so that nothing is drawn over a splitter. Returns the clip
+/// rectangle before.
+pub fn clip_to_rest(ui: &mut Ui) -> Rect {
+    let (rest, before) = (ui.available_rect_before_wrap(), ui.clip_rect());
+    ui.set_clip_rect(rest.intersect(before));
+    before
 }
