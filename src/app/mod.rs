@@ -251,7 +251,9 @@ impl App {
     /// Draws one frame and then executes its commands.
     pub fn show(&mut self, ui: &mut egui::Ui) {
         let ctx = ui.ctx().clone();
-        self.fit.apply(&ctx);
+        if let Some(scale) = self.fit.apply(&ctx) {
+            self.toasts.zoomed(scale);
+        }
         let warning = self.memory.set_zoom(self.fit.chosen());
         self.warn(warning);
         self.receive(&ctx);

@@ -23,6 +23,16 @@ pub struct KindSurvival {
 }
 
 impl KindSurvival {
+    /// Returns the number of facts in a state.
+    pub fn count(self, state: FactState) -> usize {
+        match state {
+            FactState::Verbatim => self.verbatim,
+            FactState::Partial => self.partial,
+            FactState::Unknown => self.unknown,
+            FactState::Gone => self.gone,
+        }
+    }
+
     /// Returns the share that the context holds verbatim or partly; none without facts, or if every fact is unknown.
     pub fn share(&self) -> Option<Share> {
         let known = self.stated - self.unknown;

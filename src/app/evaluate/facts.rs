@@ -25,6 +25,8 @@ pub struct LaneFacts {
     pub kinds: [KindSurvival; FactKind::ALL.len()],
     /// Tokens of the context of that call; `None` for a session without calls.
     pub tokens: Option<Tokens>,
+    /// Number of facts that an answer up to the call used while they were lost.
+    pub used_while_lost: usize,
     /// The facts to list: gone ones, those used while they were lost first; then unknown ones.
     pub listed: Vec<ListedFact>,
     run: Arc<LaneRun>,
@@ -93,8 +95,12 @@ impl LaneFacts {
             Some(call) => survival.at(facts, case, call),
             None => survival.kinds,
         };
+        let is_used = |used: usize| chosen.is_none_or(|call| used <= call);
+        let lost = survival.lost.iter();
+        let used_while_lost = lost.filter(|lost| lost.used_at.is_some_and(is_used));
         Self {
             kinds,
+            used_while_lost: used_while_lost.count(),
             tokens: sample.map(|sample| sample.tokens),
             listed: call.map_or_else(Vec::new, |call| {
                 listed(facts, case, &survival, (call, chosen.is_none()))
@@ -110,12 +116,6 @@ impl LaneFacts {
             Some(kind) => self.kinds[kind as usize],
             None => total(&self.kinds),
         }
-    }
-
-    /// Returns the number of facts that were used while they were lost.
-    pub fn used_while_lost(&self) -> usize {
-        let lost = self.survival.lost.iter();
-        lost.filter(|lost| lost.used_at.is_some()).count()
     }
 }
 

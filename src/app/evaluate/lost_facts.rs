@@ -324,7 +324,16 @@ fn empty_state(ui: &mut Ui, input: &EvaluateInput<'_>, kept: &LaneFacts, command
             format!("{name} removed no message that states a fact."),
             false,
         ),
-        (_, true) => (format!("{name} had {} at {at}.", all_of(kind)), true),
+        (_, true) => {
+            let had = format!("{name} had {} at {at}", all_of(kind));
+            match kept.of(kind).partial {
+                0 => (format!("{had}."), true),
+                n => (
+                    format!("{had}, {} only partly.", wording::count(n, "fact")),
+                    false,
+                ),
+            }
+        }
     };
     padded(ui, |ui| {
         let color = if is_good {

@@ -27,8 +27,9 @@ const LANE: f32 = 122.0;
 /// Width of the number in a cell, and minimum width of a bar next to it, in points. A narrower bar is below the number.
 const NUMBER: f32 = 76.0;
 const MIN_BAR: f32 = 16.0;
-/// Height below which the notes are hidden in favor of rows, in points.
+/// Heights below which the note, and the legend too, are hidden in favor of rows, in points.
 const LOW: f32 = 240.0;
+const VERY_LOW: f32 = 120.0;
 
 /// Returns the width at which `n` lanes and the recorded one have their bars beside the numbers.
 pub(super) fn width(n: usize) -> f32 {
@@ -236,7 +237,7 @@ fn figure(
     let text = match row {
         Row::Facts(_) => return,
         Row::UsedWhileLost => {
-            lane.map_or_else(dash, |lane| wording::grouped(lane.used_while_lost() as u64))
+            lane.map_or_else(dash, |lane| wording::grouped(lane.used_while_lost as u64))
         }
         Row::Context => lane
             .and_then(|lane| lane.tokens)
@@ -289,6 +290,9 @@ fn note(facts: &Facts, evaluation: &Evaluation) -> String {
 /// Shows the legend and the note below the rows if there is enough height.
 fn notes(ui: &mut Ui, note: &str) {
     let has_room = ui.available_height() >= LOW;
+    if ui.available_height() < VERY_LOW {
+        return;
+    }
     let frame = Frame::new().inner_margin(Margin::symmetric(16, 4));
     Panel::bottom("survival notes")
         .resizable(false)

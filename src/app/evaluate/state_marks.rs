@@ -56,12 +56,7 @@ fn mark(ui: &Ui, rect: Rect, state: FactState) {
 pub(super) fn bar(ui: &Ui, rect: Rect, survival: KindSurvival) {
     let mut left = rect.left();
     for (state, _) in STATES {
-        let n = match state {
-            FactState::Verbatim => survival.verbatim,
-            FactState::Partial => survival.partial,
-            FactState::Unknown => survival.unknown,
-            FactState::Gone => survival.gone,
-        };
+        let n = survival.count(state);
         if n > 0 {
             let right = left + rect.width() * n as f32 / survival.stated as f32;
             // A single fact among thousands is still visible.
@@ -109,15 +104,10 @@ pub(super) fn share_text(survival: KindSurvival) -> String {
 
 /// Describes the counts behind a bar: `12 verbatim · 3 partial · 9 gone, of 24`.
 pub(super) fn counts_text(survival: KindSurvival) -> String {
-    let counts = [
-        (survival.verbatim, FactState::Verbatim),
-        (survival.partial, FactState::Partial),
-        (survival.unknown, FactState::Unknown),
-        (survival.gone, FactState::Gone),
-    ];
+    let counts = STATES.map(|(state, word)| (survival.count(state), word));
     let counts = counts.iter().filter(|(n, _)| *n > 0);
     let counts: Vec<String> = counts
-        .map(|(n, state)| format!("{} {}", wording::grouped(*n as u64), word(*state)))
+        .map(|(n, word)| format!("{} {word}", wording::grouped(*n as u64)))
         .collect();
     let all = wording::grouped(survival.stated as u64);
     format!("{}, of {all}", counts.join(" · "))

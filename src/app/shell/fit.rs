@@ -4,8 +4,9 @@ use egui::{Context, Vec2, vec2};
 
 /// Minimum size of the panels, in points.
 const MIN_SIZE: Vec2 = vec2(800.0, 560.0);
-/// Minimum scale.
+/// Minimum and maximum scale.
 const MIN_SCALE: f32 = 0.5;
+const MAX_SCALE: f32 = 3.0;
 
 /// The scale of the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,11 +28,13 @@ impl Fit {
         self.chosen
     }
 
-    /// Sets the scale of the next frame: the selected one, or the largest that fits.
-    pub(in crate::app) fn apply(&mut self, ctx: &Context) {
+    /// Sets the scale of the next frame: the selected one, or the largest that fits. Returns the selected one if it was
+    /// changed.
+    pub(in crate::app) fn apply(&mut self, ctx: &Context) -> Option<f32> {
         let now = ctx.zoom_factor();
-        if now != self.drawn {
-            self.chosen = now;
+        let is_changed = now != self.drawn;
+        if is_changed {
+            self.chosen = now.clamp(MIN_SCALE, MAX_SCALE);
         }
         let window = ctx.content_rect().size() * now;
         let room = (window / MIN_SIZE).min_elem().max(MIN_SCALE);
@@ -39,6 +42,7 @@ impl Fit {
         if self.drawn != now {
             ctx.set_zoom_factor(self.drawn);
         }
+        is_changed.then_some(self.chosen)
     }
 }
 
@@ -54,7 +58,9 @@ mod tests {
                 screen_rect: Some(Rect::from_min_size(Pos2::ZERO, size / ctx.zoom_factor())),
                 ..RawInput::default()
             };
-            let mut output = ctx.run_ui(input, |ui| fit.apply(ui.ctx()));
+            let mut output = ctx.run_ui(input, |ui| {
+                fit.apply(ui.ctx());
+            });
             output.textures_delta.clear();
         }
     }
@@ -72,5 +78,10 @@ mod tests {
         ctx.set_zoom_factor(1.1);
         run(&ctx, &mut fit, vec2(1440.0, 900.0));
         assert_eq!(fit.chosen(), 1.1);
+        for (asked, chosen) in [(0.2, MIN_SCALE), (5.0, MAX_SCALE)] {
+            ctx.set_zoom_factor(asked);
+            run(&ctx, &mut fit, vec2(5000.0, 4000.0));
+            assert_eq!((fit.chosen(), ctx.zoom_factor()), (chosen, chosen));
+        }
     }
 }

@@ -17,6 +17,9 @@ const MARGIN: f32 = space::S;
 /// Distance from the bottom of the window below which buttons are kept clear, in points.
 const LOW: f32 = 40.0;
 
+/// Start of the notice of the scale.
+const ZOOM: &str = "Zoom ";
+
 /// The active notices.
 #[derive(Debug, Default)]
 pub struct Toasts {
@@ -57,6 +60,12 @@ impl Toasts {
     /// Adds a notice with the path of a written file.
     pub fn written(&mut self, text: String) {
         self.add(text, Tone::Ok, LONG);
+    }
+
+    /// Adds a notice of the scale of the window, instead of the one before.
+    pub(in crate::app) fn zoomed(&mut self, scale: f32) {
+        self.all.retain(|toast| !toast.text.starts_with(ZOOM));
+        self.info(format!("{ZOOM}{:.0} %", scale * 100.0));
     }
 
     fn add(&mut self, text: String, tone: Tone, stays: f64) {
