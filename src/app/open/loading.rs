@@ -1,7 +1,8 @@
 //! Loads a session on a thread: reads, parses and counts, with progress and cancellation.
 
 use super::document::{Document, Origin};
-use super::{examples, paste};
+use super::examples::{self, Example};
+use super::paste;
 use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task::{self, Background};
 use crate::app::workspace::contents::Workspace;
@@ -125,10 +126,8 @@ fn open(
     let mut loaded = match &origin {
         Origin::Path(path) => exec::load(path, options, progress)?,
         Origin::Example(name) => {
-            let bytes = examples::by_name(name)
-                .map(|e| e.bytes.to_vec())
-                .unwrap_or_default();
-            exec::load_bytes(name, bytes, options, progress)?
+            let content = examples::by_name(name).map(Example::content);
+            exec::load_bytes(name, content.unwrap_or_default(), options, progress)?
         }
         Origin::Pasted(text) => {
             exec::load_bytes(paste::NAME, text.bytes().to_vec(), options, progress)?
