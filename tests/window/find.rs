@@ -106,7 +106,7 @@ fn the_last_match_is_followed_by_the_first() {
 }
 
 #[test]
-fn an_error_is_explained_while_typing_and_matches_are_not_counted() {
+fn an_error_is_explained_while_typing_and_matches_nothing() {
     let mut window = window();
     typed(&mut window, "role:user");
     let (_, n) = matches(&window, "role:user");
@@ -116,6 +116,11 @@ fn an_error_is_explained_while_typing_and_matches_are_not_counted() {
     window.run_steps(4);
     window.get_by_label("character 16: the range `9-3` is empty");
     assert!(window.query_by_label(&counted).is_none());
+    window.get_by_label("The query is invalid.");
+    for arrow in ["Next match", "Previous match"] {
+        let arrow = window.get_by_label(arrow);
+        assert!(arrow.accesskit_node().is_disabled());
+    }
     press(&mut window, Modifiers::NONE, Key::Escape);
     assert!(window.query_by_label_contains("character 16").is_none());
     window.get_by_label("137 of 137");

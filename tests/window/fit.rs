@@ -132,9 +132,14 @@ fn panels_return_to_their_width_in_a_large_window() {
     };
     let before = columns(&window);
     assert!(before.len() > 2);
-    for size in [[900.0, 560.0], LARGE.into()] {
-        window.set_size(Vec2::from(size));
-        window.run_steps(6);
-    }
+    let small = Vec2::new(900.0, 560.0);
+    window.set_size(small);
+    window.run_steps(6);
+    let all = Rect::from_min_size(egui::Pos2::ZERO, small);
+    assert!(all.contains_rect(columns(&window)[0]));
+    let legend = window.query_by_label("verbatim");
+    assert!(legend.is_none(), "it leaves its place to the rows");
+    window.set_size(LARGE);
+    window.run_steps(6);
     assert_eq!(columns(&window), before);
 }

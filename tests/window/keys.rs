@@ -293,3 +293,20 @@ fn escape_cancels_a_drag_and_nothing_else() {
     assert!((before - dragged).abs() > 40.0);
     assert_eq!(before, after);
 }
+
+#[test]
+fn the_zoom_has_a_range_and_is_shown_when_it_changes() {
+    let mut window = window(LARGE);
+    for (key, n, shown, factor) in [
+        (Key::Minus, 10, "Zoom 50 %", 0.5),
+        (Key::Num0, 1, "Zoom 100 %", 1.0),
+        (Key::Plus, 4, "Zoom 140 %", 1.4),
+    ] {
+        for _ in 0..n {
+            press(&mut window, Modifiers::COMMAND, key);
+        }
+        window.get_by_label(shown);
+        let notices = window.query_all_by_label_contains("Zoom ").count();
+        assert_eq!((window.ctx.zoom_factor(), notices), (factor, 1));
+    }
+}

@@ -39,9 +39,6 @@ impl App {
 
     /// Selects the next or previous match of the query and shows it.
     fn find(&mut self, is_back: bool) {
-        if self.view.messages.filter.error.is_some() {
-            return;
-        }
         let hits = self.derived.hits();
         let hit = self.view.messages.found.map(|found| found.hit);
         let next = hits.and_then(|hits| hits.step(hit, self.selection.message, is_back));

@@ -67,14 +67,11 @@ pub(super) fn field(ui: &mut Ui, input: &MessagesInput<'_>, width: f32, commands
 
 /// Shows the number of matches, and buttons for the next and the previous one.
 pub(super) fn count(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
-    let filter = &input.view.filter;
-    if filter.query.is_empty() || filter.error.is_some() {
-        return;
-    }
     let Some(hits) = input.hits else {
         return;
     };
-    let n = hits.list.len();
+    let is_invalid = input.view.filter.error.is_some();
+    let n = if is_invalid { 0 } else { hits.list.len() };
     // From right to left.
     for (sign, name, is_back) in [("↓", "Next match", false), ("↑", "Previous match", true)] {
         let button = Button::new(sign).min_size(vec2(22.0, 22.0));
@@ -83,6 +80,9 @@ pub(super) fn count(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Comma
         if button.on_hover_text(format!("{name} ({keys})")).clicked() {
             commands.push(MessagesCommand::Find { is_back });
         }
+    }
+    if is_invalid {
+        return;
     }
     let all = wording::grouped(n as u64);
     let at = input

@@ -102,12 +102,12 @@ impl Filter {
         self.text.trim().is_empty() && !self.hidden.contains(&true) && !self.is_marked
     }
 
-    /// Sets the query. An error keeps the last valid one.
+    /// Sets the query. A query with an error matches nothing.
     pub fn set_text(&mut self, text: String) {
-        match Query::parse(&text) {
-            Ok(query) => (self.query, self.error) = (query, None),
-            Err(error) => self.error = Some(error),
-        }
+        (self.query, self.error) = match Query::parse(&text) {
+            Ok(query) => (query, None),
+            Err(error) => (Query::default(), Some(error)),
+        };
         self.text = text;
     }
 }
@@ -128,7 +128,7 @@ pub fn order(
         .filter(|m| calls.is_none_or(|calls| document.is_of(*m as usize, calls)))
         .filter(|m| !filter.is_marked || Mark::of(manual_edits, *m as usize).is_some())
         .filter(|m| !filter.hidden[document.facts[*m as usize].kind.index()])
-        .filter(|m| filter.query.matches(session, ledger, *m as usize))
+        .filter(|m| filter.error.is_none() && filter.query.matches(session, ledger, *m as usize))
         .collect();
     let by = |a: u32, b: u32| -> Ordering {
         let (a, b) = (a as usize, b as usize);
@@ -189,14 +189,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_in_the_query_keeps_the_last_valid_one() {
+    fn an_error_replaces_the_last_valid_query() {
         let mut filter = Filter::default();
         filter.set_text("role:user".to_owned());
-        let valid = filter.query.clone();
-        assert!(!valid.is_empty() && filter.error.is_none());
+        assert!(!filter.query.is_empty() && filter.error.is_none());
         filter.set_text("role:use".to_owned());
-        assert_eq!(filter.query, valid);
-        assert!(filter.error.is_some() && filter.text == "role:use");
+        assert!(filter.query.is_empty() && filter.error.is_some());
+        assert_eq!(filter.text, "role:use");
     }
 
     #[test]

@@ -75,7 +75,7 @@ pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &m
     let min_field = if is_finding { MIN_QUERY } else { MIN_FILTER } + 14.0;
     // Where the tabs leave little width, a query and its matches are more important than the jump field and the kinds.
     let has_jump = !is_finding || ui.available_width() > MIN_BOTH;
-    if ui.available_width() > MIN_COUNTED {
+    if is_finding && ui.available_width() > MIN_COUNTED {
         find::count(ui, input, commands);
     }
     let selected = chosen(&input.selection, &input.view.added, input.order);
@@ -175,7 +175,9 @@ fn kinds(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
 
 fn table(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
     if input.order.is_empty() {
-        let text = if input.selection.calls.is_some() {
+        let text = if input.view.filter.error.is_some() {
+            "The query is invalid."
+        } else if input.selection.calls.is_some() {
             "No message of the selected calls matches the filter."
         } else if input.view.filter.is_empty() {
             "This session has no messages."

@@ -71,18 +71,21 @@ fn preference(ui: &mut Ui, view: &mut TuneView) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::XS;
         ui.label(small(ui, "peak 60"));
-        let (rect, _) = ui.allocate_exact_size(vec2(84.0, 8.0), Sense::hover());
-        for nth in 0..STEPS {
-            let share = Share(0.6 + 0.4 * nth as f64 / STEPS as f64);
-            let left = rect.left() + rect.width() * nth as f32 / STEPS as f32;
-            let part = Rect::from_min_max(
-                pos2(left, rect.top()),
-                pos2(left + rect.width() / STEPS as f32 + 0.5, rect.bottom()),
-            );
-            ui.painter()
-                .rect_filled(part, 0.0, peak_color(palette(ui), share));
-        }
-        ui.label(small(ui, "100 % of usable"));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.label(small(ui, "100 % of usable"));
+            let size = vec2(ui.available_width().clamp(8.0, 84.0), 8.0);
+            let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+            for nth in 0..STEPS {
+                let share = Share(0.6 + 0.4 * nth as f64 / STEPS as f64);
+                let left = rect.left() + rect.width() * nth as f32 / STEPS as f32;
+                let part = Rect::from_min_max(
+                    pos2(left, rect.top()),
+                    pos2(left + rect.width() / STEPS as f32 + 0.5, rect.bottom()),
+                );
+                ui.painter()
+                    .rect_filled(part, 0.0, peak_color(palette(ui), share));
+            }
+        });
     });
 }
 

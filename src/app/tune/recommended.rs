@@ -55,7 +55,7 @@ fn sentence(ui: &mut Ui, input: &TuneInput<'_>, sweep: &Sweep, commands: &mut Co
             }
         }
         Some(Ok(found)) => {
-            ui.horizontal(|ui| {
+            ui.horizontal_wrapped(|ui| {
                 ui.spacing_mut().item_spacing.x = space::S;
                 ui.label(RichText::new("Recommended").text_style(theme::strong()));
                 adopt(ui, input, sweep, found.point, commands);
