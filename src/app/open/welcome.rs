@@ -25,6 +25,13 @@ pub(in crate::app) struct WelcomeInput<'a> {
     pub(in crate::app) recent: &'a [PathBuf],
     /// Text of the path field.
     pub(in crate::app) path: &'a str,
+    /// Focus the path field.
+    pub(in crate::app) focuses_path: bool,
+}
+
+/// Returns the id of the path field.
+pub(super) fn path_id() -> Id {
+    Id::unique("path of a session")
 }
 
 /// Width of the start screen's content, in points.
@@ -174,14 +181,14 @@ fn path_field(ui: &mut Ui, input: &WelcomeInput<'_>, commands: &mut Commands) {
             let is_clicked = widgets::secondary_button(ui, "Load", "").clicked();
             // An error above the field does not change its id.
             let edit = TextEdit::singleline(&mut path)
-                .id(Id::unique("path of a session"))
+                .id(path_id())
                 .hint_text("/home/me/session.jsonl")
                 .desired_width(ui.available_width() - 16.0);
             let response = ui
                 .add(edit.margin(Margin::symmetric(8, 6)))
                 .labelled_by(label.id);
             let is_entered = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
-            if is_entered {
+            if is_entered || input.focuses_path {
                 // If the path is wrong, typing goes on.
                 response.request_focus();
             }
