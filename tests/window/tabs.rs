@@ -1,8 +1,6 @@
 //! Several sessions as tabs.
 
-use crate::screen::{
-    Window, click, drop_file, open, options, press, sample, says, texts_with, wait,
-};
+use crate::screen::{Window, click, drop_file, open, options, press, sample, says, wait};
 use egui::accesskit::{Role, Toggled};
 use egui::{Event, Key, Modifiers, PointerButton};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
