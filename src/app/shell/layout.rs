@@ -48,8 +48,8 @@ pub(in crate::app) fn show_all(
 
 /// Minimum height of the timeline with legend, axis and overview, in points. The panels below it shrink first.
 const TIMELINE: f32 = 226.0;
-/// Minimum height of the drawer with the head and two rows of a table, in points.
-const DRAWER: f32 = 140.0;
+/// Minimum height of the drawer, in points.
+const DRAWER: f32 = 96.0;
 /// Initial height of the drawer: a share of the available height, and a minimum in points.
 const SHARE: f32 = 0.30;
 const ROOMY: f32 = 224.0;
