@@ -1,7 +1,6 @@
 //! A conversation from the clipboard, opened as a session without a file.
 
-use super::welcome::path_id;
-use egui::{Context, Event, Key, ViewportCommand};
+use egui::{Context, Event, Id, Key, ViewportCommand};
 use std::fmt;
 use std::sync::Arc;
 
@@ -101,6 +100,11 @@ impl PasteKeys {
         }
         false
     }
+}
+
+/// Returns the id of the path field of the start screen.
+pub(super) fn path_id() -> Id {
+    Id::unique("path of a session")
 }
 
 /// Returns the text pasted in this frame, unless a text field has the focus. The path field takes only paths.

@@ -3,6 +3,7 @@
 use super::command::OpenCommand;
 use super::examples::EXAMPLES;
 use super::opening::Opening;
+use super::paste::path_id;
 use super::progress::progress;
 use crate::app::command::Commands;
 use crate::app::sessions::list::SessionsCommand;
@@ -12,7 +13,7 @@ use crate::app::widgets;
 use crate::app::widgets::text::weak;
 use crate::formats;
 use egui::{
-    Align, CentralPanel, Frame as UiFrame, Id, Key, Label, Layout, Margin, RichText, ScrollArea,
+    Align, CentralPanel, Frame as UiFrame, Key, Label, Layout, Margin, RichText, ScrollArea,
     Stroke, TextEdit, TextStyle, TextWrapMode, Ui, UiBuilder,
 };
 use std::path::PathBuf;
@@ -27,11 +28,6 @@ pub(in crate::app) struct WelcomeInput<'a> {
     pub(in crate::app) path: &'a str,
     /// Focus the path field.
     pub(in crate::app) focuses_path: bool,
-}
-
-/// Returns the id of the path field.
-pub(super) fn path_id() -> Id {
-    Id::unique("path of a session")
 }
 
 /// Width of the start screen's content, in points.
