@@ -346,13 +346,15 @@ impl App {
     fn session_panels(&self, ui: &mut egui::Ui, once: FrameRequests, commands: &mut Commands) {
         let opening = Opening {
             loading: self.loading.as_ref(),
-            problem: self.problem.as_deref(),
+            // The path dialog shows the error itself.
+            problem: self.problem.as_deref().filter(|_| !self.view.asks_path),
         };
         let (Some(document), Some(session)) = (&self.document, self.open_session(once)) else {
             let welcome = WelcomeInput {
                 opening,
                 recent: self.memory.recent(),
                 path: &self.view.path,
+                focuses_path: once.focuses_path,
             };
             open::welcome::show(ui, &welcome, self.document.is_some(), commands);
             return;

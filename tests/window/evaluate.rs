@@ -1,8 +1,9 @@
 //! The tab Evaluate, and lost facts as the risk of a sweep.
 
-use crate::screen::{Window, click, large, sample, says, tab};
+use crate::screen::{Window, click, large, press, sample, says, tab};
 use egui::accesskit::Role;
-use egui_kittest::kittest::Queryable as _;
+use egui::{Key, Modifiers};
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use plimsoll::analysis::facts::{FactKind, Facts, LaneSurvival};
 use plimsoll::app::evaluate::state::kind_label;
 use plimsoll::app::wording;
@@ -127,4 +128,49 @@ fn a_sweep_can_compare_lost_facts_instead_of_references_at_risk() {
     window.run_steps(4);
     click(&mut window, "references at risk");
     window.get_by_label("outdated: sweep again");
+}
+
+#[test]
+fn facts_used_while_they_were_lost_are_counted_up_to_the_chosen_call() {
+    let mut window = window(sample("compacted.jsonl"));
+    let (_, lanes) = evaluated(&window);
+    let used = |survival: &LaneSurvival| -> Vec<usize> {
+        let lost = survival.lost.iter();
+        lost.filter_map(|lost| lost.used_at).collect()
+    };
+    let calls = lanes.iter().flat_map(|(_, survival)| used(survival));
+    let (first, last) = (calls.clone().min(), calls.max());
+    let (first, last) = (first.expect("a use"), last.expect("a use"));
+    assert!(first < last);
+    let shown = |window: &Window| -> Vec<String> {
+        let row = window.get_by_label("used while lost").rect().center().y;
+        let in_row = window.query_all_by_role(Role::Label);
+        let in_row = in_row.filter(|node| (node.rect().center().y - row).abs() < 2.0);
+        let mut all: Vec<_> = in_row
+            .filter_map(|node| Some((node.rect().left(), node.accesskit_node().value()?)))
+            .collect();
+        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let numbers = all.into_iter().map(|(_, text)| text);
+        numbers
+            .filter(|text| text.parse::<usize>().is_ok())
+            .collect()
+    };
+    let expected = |call: usize| -> Vec<String> {
+        let counts = lanes.iter().map(|(_, survival)| {
+            let used = used(survival).into_iter();
+            used.filter(|used| *used <= call).count().to_string()
+        });
+        counts.collect()
+    };
+    assert_eq!(shown(&window), expected(usize::MAX));
+    click(&mut window, "Count facts at the selected call");
+    for call in [first - 1, first, last] {
+        press(&mut window, Modifiers::COMMAND, Key::K);
+        let field = window.get_by_role_and_label(Role::TextInput, "Command palette");
+        field.type_text(&format!("call {}", call + 1));
+        window.run_steps(4);
+        press(&mut window, Modifiers::NONE, Key::Enter);
+        window.run_steps(6);
+        assert_eq!(shown(&window), expected(call), "call {call}");
+    }
 }

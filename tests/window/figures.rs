@@ -126,7 +126,7 @@ fn row<'a>(texts: &'a [String], last_head: &str, first: &str) -> &'a [String] {
 
 /// Parses `≈$5.79`.
 fn dollars(text: &str) -> f64 {
-    let plain = text.replace(['≈', '$', '+', '\u{2009}'], "");
+    let plain = text.replace(['≈', '$', '+', ','], "");
     let plain = plain.replace('\u{2212}', "-");
     plain.parse().unwrap_or_else(|_| panic!("{text}"))
 }
@@ -289,7 +289,7 @@ fn same_contexts(file: &str, window: &mut Window, lanes: &[Head]) {
         window.run_steps(6);
         let all = texts(window);
         let shown = &row(&all, "Sort by context", "1")[1];
-        let shown = shown.replace('\u{2009}', "").parse().expect("a number");
+        let shown = shown.replace(',', "").parse().expect("a number");
         let heads = heads(&all);
         let now = heads
             .iter()

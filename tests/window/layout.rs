@@ -1,10 +1,11 @@
 //! Layout: panels do not overlap, and controls keep their positions.
 
-use crate::screen::{Window, drag, sample, sized};
+use crate::screen::{Window, drag, open, options, sample, sized, with_lanes};
 use egui::accesskit::Role;
 use egui::epaint::TextShape;
 use egui::{FontFamily, Key, Modifiers, Rect, Shape, Vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use plimsoll::app::Options;
 use plimsoll::app::theme;
 use plimsoll::app::view::Tab;
 
@@ -282,7 +283,13 @@ fn lost_facts_and_their_caveat_are_readable_in_a_small_window() {
 
 #[test]
 fn lane_cards_are_whole_and_start_with_the_recorded_lane_in_the_smallest_window() {
-    let window = window([640.0, 400.0]);
+    let size = Vec2::new(640.0, 400.0);
+    let five = ["truncate", "prune", "summarize", "codex", "cline"];
+    let options = Options {
+        size,
+        ..options(sample("many-tool-results.jsonl"))
+    };
+    let window = open(with_lanes(options, &five, &[]));
     let settings = window.get_by_label("Copy as command").rect();
     let baseline = window.get_by_label("Recorded baseline").rect();
     assert!(baseline.left() >= 0.0, "{baseline}");
@@ -303,4 +310,29 @@ fn lane_cards_are_whole_and_start_with_the_recorded_lane_in_the_smallest_window(
             "{risk}"
         );
     }
+}
+
+#[test]
+fn narrow_lanes_show_the_state_of_three_messages() {
+    let size = Vec2::new(1280.0, 720.0);
+    let five = ["truncate", "prune", "summarize", "none", "none"];
+    let options = Options {
+        size,
+        ..options(sample("many-tool-results.jsonl"))
+    };
+    let window = open(with_lanes(options, &five, &[]));
+    let rows = window.query_all_by_role(Role::ListBoxOption);
+    let rows: Vec<Rect> = rows.map(|row| row.rect()).collect();
+    let drawer = tab(&window, Tab::Messages).top();
+    let in_view = rows.iter().filter(|row| row.bottom() < drawer);
+    assert!(in_view.count() >= 3, "{rows:?}");
+    let shapes = window.output().shapes.iter();
+    let words = shapes.filter(|shape| match &shape.shape {
+        Shape::Text(text) => {
+            let is_word = text.galley.text() == "kept" && !text.galley.elided;
+            is_word && rows.iter().any(|row| row.contains(text.pos))
+        }
+        _ => false,
+    });
+    assert!(words.count() >= 4);
 }

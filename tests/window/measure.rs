@@ -1,7 +1,9 @@
 //! *Measure with a model…*: consent before anything is sent, and the same result as the library.
 
 use crate::reader::{metrics_session, read, reply};
-use crate::screen::{Window, click, open, options, says, tab, type_into, wait, with_lanes};
+use crate::screen::{
+    Window, click, large, open, options, sample, says, tab, texts_with, type_into, wait, with_lanes,
+};
 use crate::server::{Received, Server, answer};
 use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable as _;
@@ -34,7 +36,12 @@ fn form(folder: &Path, policies: &[&str], server: &Server, work: WorkMode) -> Wi
         window: Some(Tokens(4_000)),
         ..options(path)
     };
-    let mut window = open(with_lanes(options, policies, &[("output_reserve", 0.0)]));
+    let options = with_lanes(options, policies, &[("output_reserve", 0.0)]);
+    form_of(open(options), server)
+}
+
+/// Opens the form of a measurement with one probe per compaction and one summary.
+fn form_of(mut window: Window, server: &Server) -> Window {
     wait_for(&mut window, "Evaluate");
     tab(&mut window, "Evaluate");
     wait_for(&mut window, "Measure with a model…");
@@ -284,4 +291,27 @@ fn stop_ends_outstanding_requests_scores_the_answers_and_the_log_continues_to_th
         Some(&server),
     );
     assert_eq!(whole.report, continued.report, "as without a stop");
+}
+
+#[test]
+fn questions_about_the_recorded_compactions_can_be_left_out() {
+    let server = Server::new(|_, client| client.send(&answer("404 Not Found", "", "")));
+    let mut window = form_of(large(sample("compacted.jsonl")), &server);
+    click(&mut window, "Continue…");
+    assert!(says(&window, "Prune, Summarize, recorded"));
+    click(&mut window, "Back");
+    // The timeline has a choice of the same name.
+    let choices = window.get_all_by_role_and_label(Role::Button, "recorded");
+    choices.last().expect("the choice of the dialog").click();
+    window.run_steps(4);
+    click(&mut window, "Continue…");
+    assert!(!says(&window, "Summarize, recorded"));
+    // Tokens of a price are rounded.
+    let sends = texts_with(&window, "with this conversation");
+    assert!(
+        sends
+            .iter()
+            .all(|text| text.contains("k tokens") || text.contains("M tokens")),
+        "{sends:?}"
+    );
 }

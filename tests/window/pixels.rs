@@ -151,7 +151,7 @@ impl GeneratedSession {
             corner: 0.0,
             hover_text: &|_| {
                 vec![
-                    "+12 804 read main.ts".into(),
+                    "+12,804 read main.ts".into(),
                     "believed by policy: 107.6k (64 %)".into(),
                 ]
             },
@@ -253,7 +253,7 @@ fn top_bar(ui: &mut Ui) {
             None,
             &[
                 ("claude-sonnet-4-5 · ", false),
-                ("200 000", true),
+                ("200,000", true),
                 (" window", false),
             ],
         );
@@ -296,7 +296,7 @@ fn policy(ui: &mut Ui, session: &mut GeneratedSession) {
     };
     let trigger = KnobSpec {
         consequence: Some(
-            "The policy's own count triggers at 168 672 actual tokens (100.4 %).".into(),
+            "The policy's own count triggers at 168,672 actual tokens (100.4 %).".into(),
         ),
         tone: Tone::Bad,
         ..knob(
@@ -305,7 +305,7 @@ fn policy(ui: &mut Ui, session: &mut GeneratedSession) {
             0.1..=1.0,
             0.01,
             false,
-            "· 126 000 tok",
+            "· 126,000 tok",
             "Acts when the context reaches this share of usable.",
             0.8,
         )

@@ -2,7 +2,7 @@
 
 use crate::screen::{Window, click, drop_file, open, options, press, sample, says, wait};
 use egui::accesskit::{Role, Toggled};
-use egui::{Key, Modifiers, PointerButton};
+use egui::{Event, Key, Modifiers, PointerButton};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use plimsoll::app::Options;
 use plimsoll::app::background::latest_result::WorkMode;
@@ -268,4 +268,53 @@ fn after_a_wrong_path_typing_goes_on_without_the_error() {
     window.get_by_label("Dismiss");
     typed(&mut window, "/at-all");
     assert!(window.query_by_label("Dismiss").is_none());
+}
+
+#[test]
+fn a_new_tab_takes_a_typed_path_and_a_pasted_conversation() {
+    let mut window = window();
+    press(&mut window, Modifiers::COMMAND, Key::T);
+    let path = sample(SECOND);
+    let typed = Event::Text(path.display().to_string());
+    window.event(typed);
+    window.run_steps(4);
+    press(&mut window, Modifiers::NONE, Key::Enter);
+    assert_eq!(tabs(&window), (vec![FIRST.into(), SECOND.into()], Some(1)));
+    press(&mut window, Modifiers::COMMAND, Key::T);
+    window.event(Event::Paste("/nowhere".to_owned()));
+    window.run_steps(4);
+    let field = window.get_by_role_and_label(Role::TextInput, "Path");
+    assert_eq!(field.accesskit_node().value().as_deref(), Some("/nowhere"));
+    press(&mut window, Modifiers::NONE, Key::Enter);
+    assert!(says(&window, "/nowhere: no such file"));
+    let conversation = r#"[{"role":"user","content":"Hello"}]"#;
+    window.event(Event::Paste(conversation.to_owned()));
+    window.run_steps(6);
+    assert_eq!(tabs(&window).0[2], "Pasted");
+}
+
+#[test]
+fn closed_tabs_are_reopened_the_last_one_first() {
+    let mut window = two();
+    let both = (vec![FIRST.to_owned(), SECOND.to_owned()], Some(1));
+    for _ in 0..2 {
+        press(&mut window, Modifiers::COMMAND, Key::W);
+    }
+    assert!(window.state().runs().is_none());
+    for _ in 0..2 {
+        press(
+            &mut window,
+            Modifiers::COMMAND.plus(Modifiers::SHIFT),
+            Key::T,
+        );
+        window.run_steps(4);
+    }
+    assert_eq!(tabs(&window), both);
+    // There is no other one.
+    press(
+        &mut window,
+        Modifiers::COMMAND.plus(Modifiers::SHIFT),
+        Key::T,
+    );
+    assert_eq!(tabs(&window), both);
 }

@@ -124,7 +124,7 @@ mod tests {
         let formatted = formatted(&"x".repeat(100_000), "");
         assert_eq!(formatted.len(), 1);
         assert!(
-            formatted[0].1.contains("98\u{2009}800 characters"),
+            formatted[0].1.contains("98,800 characters"),
             "{formatted:?}"
         );
     }

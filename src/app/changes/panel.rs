@@ -74,7 +74,7 @@ fn status_line(ui: &mut Ui, input: &MessagesInput<'_>, changes: &Changes, comman
     });
 }
 
-/// Returns a size change such as `4 210 → 380 tok`.
+/// Returns a size change such as `4,210 → 380 tok`.
 fn weights(before: Tokens, after: Tokens) -> String {
     format!(
         "{} → {} tok",

@@ -215,7 +215,7 @@ fn content(
     }
 }
 
-/// Shows growth such as `+12 804`: strong where it is large, weak where it is negative.
+/// Shows growth such as `+12,804`: strong where it is large, weak where it is negative.
 fn growth_cell(ui: &mut Ui, by: f64) {
     let text = wording::grouped(by.abs() as u64);
     ui.label(match by {

@@ -23,14 +23,24 @@ const LIST: f32 = 600.0;
 /// Height that the list below the matrix needs, in points. In lower drawers, it is at the right of the matrix.
 const LIST_BELOW: f32 = 260.0;
 
+/// Window width in points below which the tools have short names, so that they fit beside the tabs.
+const NARROW: f32 = 1_000.0;
+
 /// Shows the choice of the page and of the call at the right of the drawer's tabs, from right to left.
 pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
     let view = session.view.evaluate;
     ui.spacing_mut().interact_size.y = 22.0;
     ui.spacing_mut().button_padding = egui::vec2(6.0, 1.0);
     ui.spacing_mut().item_spacing.x = 2.0;
+    let is_narrow = ui.ctx().content_rect().width() < NARROW;
     for page in EvaluatePage::ALL.into_iter().rev() {
-        let label = ui.selectable_label(view.page == page, small(ui, page.name()));
+        let name = page.name();
+        let name = if is_narrow {
+            name.strip_prefix("references ").unwrap_or(name)
+        } else {
+            name
+        };
+        let label = ui.selectable_label(view.page == page, small(ui, name));
         let label = label
             .on_hover_text(page.help())
             .accessible_name(format!("Show {}", page.name()));
@@ -70,8 +80,10 @@ pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &m
     }
     ui.add_space(space::M);
     let help = "Ask a model questions about removed facts with the context of each lane. Nothing is sent before you confirm";
-    let button = ui.button(small(ui, "Measure with a model…"));
-    if button.on_hover_text(help).clicked() {
+    let name = "Measure with a model…";
+    let text = if is_narrow { "Measure…" } else { name };
+    let button = ui.button(small(ui, text)).on_hover_text(help);
+    if button.accessible_name(name).clicked() {
         commands.push(MeasureCommand::Open);
     }
 }

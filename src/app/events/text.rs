@@ -17,7 +17,7 @@ pub fn call(event: &Event, n_calls: usize) -> String {
     }
 }
 
-/// Returns the cause with values in place of names: `used 130 212 ≥ trigger 126 000`. For a log event, returns its
+/// Returns the cause with values in place of names: `used 130,212 ≥ trigger 126,000`. For a log event, returns its
 /// text.
 pub fn why(event: &Event, outcome: &Outcome) -> String {
     let halt = halt(event, outcome);
@@ -147,7 +147,7 @@ mod tests {
             Did::Removed,
         );
         let outcome = Outcome::default();
-        assert_eq!(why(&event, &outcome), "used 12\u{2009}000 ≥ limit 0.500");
+        assert_eq!(why(&event, &outcome), "used 12,000 ≥ limit 0.500");
         assert_eq!(did(&event), "drop of 2 messages");
     }
 

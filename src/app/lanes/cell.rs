@@ -2,7 +2,7 @@
 
 use super::input::LanesInput;
 use super::lane_context::{LaneMessage, Row};
-use super::panel::{ROOM_FOR_WORDS, ROW};
+use super::panel::ROW;
 use crate::app::theme::palette;
 use crate::app::{widgets, wording};
 use crate::engine::MessageStatus;
@@ -85,20 +85,15 @@ impl Cell {
             weak
         };
         let painter = ui.painter().with_clip_rect(cell.intersect(ui.clip_rect()));
-        let has_word = cell.width() >= ROOM_FOR_WORDS;
         let write = |x: f32, align: Align2, text: &str, ink: Color32| {
             painter.text(pos2(x, y), align, text, font.clone(), ink);
         };
-        let number_end = cell.left() + if has_word { 44.0 } else { 36.0 };
-        write(number_end, Align2::RIGHT_CENTER, &self.number, weak);
-        if has_word {
-            write(cell.left() + 52.0, Align2::LEFT_CENTER, self.word, ink);
-        }
+        write(cell.left() + 40.0, Align2::RIGHT_CENTER, &self.number, weak);
+        write(cell.left() + 46.0, Align2::LEFT_CENTER, self.word, ink);
         let sentence = self.tokens.map_or_else(|| "–".to_owned(), wording::tokens);
         write(cell.right() - 12.0, Align2::RIGHT_CENTER, &sentence, ink);
-        let start = if has_word { 110.0 } else { 44.0 };
         let bar = Rect::from_min_max(
-            pos2(cell.left() + start, y - 4.0),
+            pos2(cell.left() + 98.0, y - 4.0),
             pos2(cell.right() - 60.0, y + 4.0),
         );
         if bar.width() > 8.0 {

@@ -41,8 +41,8 @@ pub(super) struct Plan {
 /// Computes the layout for heads of this width.
 pub(super) fn plan(ui: &Ui, input: &LanesInput<'_>, width: f32) -> Plan {
     let grid = figures::Grid::new(ui, input, width - 2.0 * margin(width));
-    let is_high = ui.ctx().content_rect().height() >= HIGH_WINDOW;
-    let height = HEIGHT + grid.more() + if is_high { AIR } else { 0.0 };
+    let air = if is_high_window(ui) { AIR } else { 0.0 };
+    let height = HEIGHT + grid.more() + air;
     // The line with the policy's own estimate adds height.
     let height = if own_estimate::is_any(input) {
         height + figures::GAP + own_estimate::HEIGHT + SPACE
@@ -50,6 +50,11 @@ pub(super) fn plan(ui: &Ui, input: &LanesInput<'_>, width: f32) -> Plan {
         height
     };
     Plan { grid, height }
+}
+
+/// Returns whether the window is high enough for space below the figures and for several messages.
+pub(super) fn is_high_window(ui: &Ui) -> bool {
+    ui.ctx().content_rect().height() >= HIGH_WINDOW
 }
 
 /// Returns the minimum width of a head, in points.

@@ -22,22 +22,20 @@ pub(super) const ROW: f32 = 17.0;
 const MIN_LANE: f32 = 180.0;
 /// Maximum width of lanes that do not all fit, as a multiple of the minimum.
 const MAX_STRETCH: f32 = 1.25;
-/// Width in points below which the status words are hidden. The bars show the status by their fill pattern.
-pub(super) const ROOM_FOR_WORDS: f32 = 200.0;
-
-/// Minimum number of visible rows.
-const MIN_ROWS: f32 = 1.0;
+/// Minimum number of visible rows, in a low window and in others.
+const MIN_ROWS: [f32; 2] = [1.0, 3.0];
 
 /// Height in points of the horizontal scroll bar, which is always visible and has its own space.
 const BAR: f32 = 8.0;
 
-/// Returns the minimum height of lanes in this width: their heads, a row, and the scroll bar if the lanes do not fit.
+/// Returns the minimum height of lanes in this width: their heads, a few rows, and the scroll bar if the lanes do not fit.
 pub(in crate::app) fn least_height(ui: &Ui, session: &OpenSession<'_>, available: f32) -> f32 {
     let input = &LanesInput::new(session);
     let width = width(ui, input, available);
     let head = head::plan(ui, input, width).height;
     let has_bar = width * n_columns(input) as f32 > available + 0.5;
-    head + MIN_ROWS * ROW + if has_bar { BAR } else { 0.0 }
+    let rows = MIN_ROWS[usize::from(head::is_high_window(ui))];
+    head + rows * ROW + if has_bar { BAR } else { 0.0 }
 }
 
 /// Returns the width of each lane, in points. If not all fit, no lane is cut as long as little is left over.
@@ -76,10 +74,12 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
     };
     // The mouse wheel scrolls the lanes over their heads and the rows below.
     ui.style_mut().always_scroll_the_only_direction = true;
-    let revealed = column_to_reveal(ui, input);
+    let revealed = column_to_reveal(ui, input, width);
     let mut area = ScrollArea::horizontal().auto_shrink(false);
-    if revealed.is_some_and(|revealed| revealed.is_anew) {
-        area = area.horizontal_scroll_offset(0.0);
+    if let Some(Revealed::Anew(column)) = revealed {
+        let [left, right] = [column, column + 1].map(|column| column as f32 * width);
+        let least = (right - ui.available_width()).max(0.0);
+        area = area.horizontal_scroll_offset(least.min(left));
     }
     area.show(ui, |ui| {
         ui.spacing_mut().scroll = rows_scroll;
@@ -91,7 +91,7 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
             let left = head.left() + column as f32 * width;
             let area = Rect::from_min_max(pos2(left, head.top()), pos2(left + width, bottom));
             let is_focused = input.selection.lane == lane;
-            if revealed.is_some_and(|revealed| revealed.column == column) {
+            if revealed == Some(Revealed::From(column)) {
                 ui.scroll_to_rect(area.with_max_y(head.bottom()), None);
             }
             if is_focused {
@@ -109,24 +109,27 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
     });
 }
 
-/// A lane that is scrolled into view.
-#[derive(Clone, Copy)]
-struct Revealed {
-    column: usize,
-    /// Whether the lanes are first scrolled to their start.
-    is_anew: bool,
+/// A column that is scrolled into view.
+#[derive(Clone, Copy, PartialEq)]
+enum Revealed {
+    /// From the current position.
+    From(usize),
+    /// From the start of the lanes, without an animation.
+    Anew(usize),
 }
 
-/// Returns the focused lane in the frame in which it got the focus or in which the scale of the window changed.
-fn column_to_reveal(ui: &Ui, input: &LanesInput<'_>) -> Option<Revealed> {
+/// Returns the column of the focused lane in the frame in which it got the focus or in which the width of the lanes changed.
+fn column_to_reveal(ui: &Ui, input: &LanesInput<'_>, width: f32) -> Option<Revealed> {
     let (id, lane) = (Id::unique("lane in view"), input.selection.lane);
-    let now = (lane, ui.ctx().zoom_factor());
+    let now = (lane, width);
     let before: Option<(Option<usize>, f32)> = ui.data(|data| data.get_temp(id));
     ui.data_mut(|data| data.insert_temp(id, now));
-    (before != Some(now)).then(|| Revealed {
-        column: lane.map_or(0, |lane| lane + 1),
-        is_anew: before.is_some_and(|before| before.1 != now.1),
-    })
+    let column = lane.map_or(0, |lane| lane + 1);
+    match before {
+        Some(before) if before == now => None,
+        Some((_, before)) if before == width => Some(Revealed::From(column)),
+        _ => Some(Revealed::Anew(column)),
+    }
 }
 
 /// Returns the row to keep in view: the selected one, or the next one if the lanes have no row for it.
@@ -237,11 +240,6 @@ fn show_line(ui: &mut Ui, input: &LanesInput<'_>, line: Line, width: f32, comman
         match input.rows.rows[row] {
             Row::Written(place) => {
                 response.on_hover_ui(|ui| super::row_text::written_hint(ui, input, place));
-            }
-            row if width < ROOM_FOR_WORDS => {
-                response.on_hover_ui(|ui| {
-                    ui.label(super::row_text::spoken(input, row));
-                });
             }
             Row::Message(_) => {}
         }

@@ -109,7 +109,7 @@ fn ask_consent(ui: &mut Ui, consent: &Consent) {
         "{} and {}, about {} tokens with this conversation",
         wording::count(cost.questions, "question"),
         wording::count(cost.summaries, "summary request"),
-        wording::tokens(cost.tokens)
+        wording::short(cost.tokens)
     );
     let price = match cost.cached {
         Some((sent, most)) => format!(

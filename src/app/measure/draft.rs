@@ -14,7 +14,7 @@ pub const MAX_SAMPLES: usize = 100;
 pub struct MeasureDraft {
     /// The model.
     pub model: ModelDraft,
-    /// Names of the lanes to leave out.
+    /// Names of the lanes to leave out, or [`RECORDED`](crate::exec::evaluate::RECORDED).
     pub skipped: BTreeSet<String>,
     /// Probes after each compaction, at most.
     pub probes: usize,

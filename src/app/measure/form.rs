@@ -10,6 +10,7 @@ use crate::app::theme::{palette, space};
 use crate::app::widgets;
 use crate::app::widgets::path_field::PathField;
 use crate::app::widgets::text::small;
+use crate::exec::evaluate::{RECORDED, has_recorded_lane};
 use egui::{DragValue, RichText, Ui};
 
 /// Shows the form.
@@ -66,13 +67,14 @@ pub(super) fn show(ui: &mut Ui, runs: &Runs, measurement: &Measurement, commands
 
 fn lanes(ui: &mut Ui, runs: &Runs, draft: &mut MeasureDraft) {
     ui.horizontal_wrapped(|ui| {
-        for (idx, lane) in runs.lanes.iter().enumerate() {
-            if lane.policy.stages.is_empty() {
-                continue;
-            }
-            let name = runs.label(Some(idx));
+        let has_recorded = has_recorded_lane(&runs.case.session);
+        let recorded = has_recorded.then(|| (RECORDED, palette(ui).recorded));
+        let lanes = runs.lanes.iter().enumerate();
+        let lanes = lanes.filter(|(_, lane)| !lane.policy.stages.is_empty());
+        let palette = palette(ui);
+        let lanes = lanes.map(|(idx, _)| (runs.label(Some(idx)), palette.lane(idx)));
+        for (name, color) in recorded.into_iter().chain(lanes) {
             let is_chosen = !draft.skipped.contains(name);
-            let color = palette(ui).lane(idx);
             if widgets::toggle(ui, name, is_chosen, color).clicked() && !draft.skipped.remove(name)
             {
                 draft.skipped.insert(name.to_owned());

@@ -7,7 +7,7 @@ use crate::engine::Case;
 use crate::exec::Model;
 use crate::exec::evaluate::{
     Budget, CONCURRENCY, EvaluatedLane, EvaluatedSession, Evaluation, EvaluationJob, EvaluationLog,
-    Plan, PlanCost, RunOptions, Stopped, Tier, run,
+    Plan, PlanCost, RECORDED, RunOptions, Stopped, Tier, run,
 };
 use crate::exec::model::context_length;
 use crate::presets::prices::Prices;
@@ -91,10 +91,18 @@ impl Measured {
 }
 
 /// Creates the job of one session.
-fn job(case: Case, lanes: Vec<EvaluatedLane>, samples: usize, max_probes: usize) -> EvaluationJob {
+fn job(
+    case: Case,
+    lanes: Vec<EvaluatedLane>,
+    samples: usize,
+    draft: &MeasureDraft,
+) -> EvaluationJob {
     let sessions = vec![EvaluatedSession::new(case)];
     let mut job = EvaluationJob::new(Tier::Probes, sessions, lanes, samples);
-    job.max_probes = max_probes;
+    job.max_probes = draft.probes;
+    if draft.skipped.contains(RECORDED) {
+        job.remove_recorded_lane();
+    }
     job
 }
 
@@ -108,7 +116,7 @@ pub(super) fn replay(
     lanes.retain(|lane| log.n_samples(&lane.name) > 0);
     let samples = lanes.iter().map(|lane| log.n_samples(&lane.name)).max();
     let samples = samples.ok_or("the log has no answers for these lanes")?;
-    let job = job(case, lanes, samples, draft.probes);
+    let job = job(case, lanes, samples, draft);
     let options = RunOptions {
         model: None,
         budget: None,
@@ -137,7 +145,7 @@ impl Consent {
         case: Case,
         (lanes, costs): CostedLanes,
     ) -> Result<Self, String> {
-        let job = job(case, lanes, draft.samples, draft.probes);
+        let job = job(case, lanes, draft.samples, draft);
         let plan = Plan::new(&job);
         if plan.n_probes() == 0 {
             return Err(NO_QUESTIONS.to_owned());

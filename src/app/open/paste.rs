@@ -1,6 +1,6 @@
 //! A conversation from the clipboard, opened as a session without a file.
 
-use egui::{Context, Event, Key, ViewportCommand};
+use egui::{Context, Event, Id, Key, ViewportCommand};
 use std::fmt;
 use std::sync::Arc;
 
@@ -102,14 +102,26 @@ impl PasteKeys {
     }
 }
 
-/// Returns the text pasted in this frame, unless a text field has the focus.
+/// Returns the id of the path field of the start screen.
+pub(super) fn path_id() -> Id {
+    Id::unique("path of a session")
+}
+
+/// Returns the text pasted in this frame, unless a text field has the focus. The path field takes only paths.
 pub(super) fn pasted(ctx: &Context) -> Option<PastedText> {
-    if ctx.text_edit_focused() {
-        return None;
-    }
+    let is_typing = ctx.text_edit_focused();
+    let takes_path = ctx.memory(|memory| memory.has_focus(path_id()));
+    let is_conversation = |text: &str| {
+        let text = text.trim();
+        text.contains('\n') || text.starts_with(['{', '['])
+    };
+    let is_pasted = |event: &Event| match event {
+        Event::Paste(text) => !is_typing || takes_path && is_conversation(text),
+        _ => false,
+    };
     ctx.input_mut(|input| {
         let events = &mut input.events;
-        let at = events.iter().position(|e| matches!(e, Event::Paste(_)))?;
+        let at = events.iter().position(is_pasted)?;
         match events.remove(at) {
             Event::Paste(text) => Some(PastedText::new(text)),
             _ => None,

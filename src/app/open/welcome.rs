@@ -3,6 +3,7 @@
 use super::command::OpenCommand;
 use super::examples::EXAMPLES;
 use super::opening::Opening;
+use super::paste::path_id;
 use super::progress::progress;
 use crate::app::command::Commands;
 use crate::app::sessions::list::SessionsCommand;
@@ -12,7 +13,7 @@ use crate::app::widgets;
 use crate::app::widgets::text::weak;
 use crate::formats;
 use egui::{
-    Align, CentralPanel, Frame as UiFrame, Id, Key, Label, Layout, Margin, RichText, ScrollArea,
+    Align, CentralPanel, Frame as UiFrame, Key, Label, Layout, Margin, RichText, ScrollArea,
     Stroke, TextEdit, TextStyle, TextWrapMode, Ui, UiBuilder,
 };
 use std::path::PathBuf;
@@ -25,6 +26,8 @@ pub(in crate::app) struct WelcomeInput<'a> {
     pub(in crate::app) recent: &'a [PathBuf],
     /// Text of the path field.
     pub(in crate::app) path: &'a str,
+    /// Focus the path field.
+    pub(in crate::app) focuses_path: bool,
 }
 
 /// Width of the start screen's content, in points.
@@ -174,14 +177,14 @@ fn path_field(ui: &mut Ui, input: &WelcomeInput<'_>, commands: &mut Commands) {
             let is_clicked = widgets::secondary_button(ui, "Load", "").clicked();
             // An error above the field does not change its id.
             let edit = TextEdit::singleline(&mut path)
-                .id(Id::unique("path of a session"))
+                .id(path_id())
                 .hint_text("/home/me/session.jsonl")
                 .desired_width(ui.available_width() - 16.0);
             let response = ui
                 .add(edit.margin(Margin::symmetric(8, 6)))
                 .labelled_by(label.id);
             let is_entered = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
-            if is_entered {
+            if is_entered || input.focuses_path {
                 // If the path is wrong, typing goes on.
                 response.request_focus();
             }

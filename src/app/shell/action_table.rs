@@ -35,9 +35,16 @@ pub(super) static ACTIONS: &[Action] = &[
     ),
     row(
         "Ctrl+T   Ctrl+W",
-        "New, close a session tab",
+        "New, close a session tab (Ctrl+Shift+T: reopen)",
         When::Always,
         &[
+            // Before the key without Shift, which would match it as well.
+            named(
+                "Reopen the session tab closed last",
+                COMMAND.plus(SHIFT),
+                Key::T,
+                |_| send(TabsCommand::Reopen),
+            ),
             named("New session tab", COMMAND, Key::T, |_| {
                 send(TabsCommand::New)
             }),

@@ -48,6 +48,8 @@ pub(in crate::app) struct OpenSession<'a> {
 pub(in crate::app) struct FrameRequests {
     /// Focus the message filter.
     pub focuses_filter: bool,
+    /// Focus the path field of an empty tab.
+    pub focuses_path: bool,
     /// Scroll the message detail to the match that was found last.
     pub reveals_hit: bool,
     /// Scroll the list of events to the selected call.

@@ -18,4 +18,6 @@ pub enum TabsCommand {
     },
     /// Close a tab; `None` for the shown one.
     Close(Option<usize>),
+    /// Open the session of the tab closed last in a new tab.
+    Reopen,
 }

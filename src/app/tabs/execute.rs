@@ -24,7 +24,7 @@ impl App {
         }
         let (n, shown) = (self.tabs.count(), self.tabs.shown);
         match command {
-            TabsCommand::New => drop(self.new_tab(ctx)),
+            TabsCommand::New => self.once.focuses_path = self.new_tab(ctx),
             TabsCommand::OpenInNew(open) => {
                 let source = open.source();
                 let is_open = source.is_some_and(|(origin, conversation)| {
@@ -32,6 +32,13 @@ impl App {
                 });
                 if !is_open && self.new_tab(ctx) {
                     self.execute_open(ctx, open);
+                }
+            }
+            TabsCommand::Reopen => {
+                if let Some((origin, conversation)) = self.tabs.closed.pop()
+                    && self.new_tab(ctx)
+                {
+                    self.open(ctx, origin, conversation);
                 }
             }
             TabsCommand::Show(idx) => self.show_session_tab(ctx, idx),
@@ -83,6 +90,10 @@ impl App {
             return;
         }
         self.show_session_tab(ctx, idx);
+        if let Some(document) = &self.document {
+            let closed = (document.origin.clone(), document.conversation);
+            self.tabs.closed.push(closed);
+        }
         self.close(ctx);
         if n > 1 {
             let next = match shown {

@@ -67,6 +67,8 @@ pub(in crate::app) struct Tabs {
     pub(super) all: Vec<Option<Box<SessionTab>>>,
     /// Index of the shown tab.
     pub(super) shown: usize,
+    /// Source and conversation of the sessions of closed tabs, the last one at the end.
+    pub(super) closed: Vec<(Origin, usize)>,
 }
 
 impl Default for Tabs {
@@ -74,6 +76,7 @@ impl Default for Tabs {
         Self {
             all: vec![None],
             shown: 0,
+            closed: Vec::new(),
         }
     }
 }

@@ -133,7 +133,7 @@ mod tests {
                     "{style:?}: {widths:?}"
                 );
                 assert!(
-                    (width("111 111k") - width("208 947k")).abs() < 0.01,
+                    (width("111,111k") - width("208,947k")).abs() < 0.01,
                     "{style:?}"
                 );
             }

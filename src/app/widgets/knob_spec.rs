@@ -109,7 +109,7 @@ impl KnobSpec<'_> {
     }
 }
 
-/// Parses a typed value: `126 000`, `126k`, `0.75`, `75%`.
+/// Parses a typed value: `126,000`, `126k`, `0.75`, `75%`.
 pub(super) fn parse(text: &str) -> Option<f64> {
     let text: String = text
         .chars()
@@ -180,7 +180,7 @@ mod tests {
             let parsed = parse(text).expect("a number");
             assert!((parsed - value).abs() < 1e-9, "{text}");
         };
-        near("126\u{2009}000", 126_000.0);
+        near("126,000", 126_000.0);
         near("126k", 126_000.0);
         near("1.5M", 1_500_000.0);
         near("75 %", 0.75);

@@ -93,10 +93,12 @@ fn markdown(cell: &str) -> String {
     cell.replace(['\n', '\r'], " ")
 }
 
-/// Writes a number as other programs read it: `−12 804` becomes `-12804`. Other text stays.
+/// Writes a number as other programs read it: `−12,804` becomes `-12804`. Other text stays.
 pub(super) fn plain(cell: &str) -> String {
-    let plain = cell.replace('\u{2009}', "").replace('\u{2212}', "-");
-    let is_number = plain.parse::<f64>().is_ok();
+    let plain = cell.replace(',', "").replace('\u{2212}', "-");
+    let whole = cell.split('.').next().unwrap_or_default();
+    let is_grouped = whole.split(',').skip(1).all(|group| group.len() == 3);
+    let is_number = is_grouped && plain.parse::<f64>().is_ok();
     if is_number { plain } else { cell.to_owned() }
 }
 
@@ -149,7 +151,7 @@ mod tests {
 
     #[test]
     fn only_numbers_lose_their_separators() {
-        let cells = ["12\u{2009}804", "\u{2212}3", "cat 1\u{2009}000", "–"].map(plain);
-        assert_eq!(cells, ["12804", "-3", "cat 1\u{2009}000", "–"]);
+        let cells = ["12,804", "\u{2212}3", "cat 1,000", "1,5", "–"].map(plain);
+        assert_eq!(cells, ["12804", "-3", "cat 1,000", "1,5", "–"]);
     }
 }

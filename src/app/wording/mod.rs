@@ -1,6 +1,6 @@
 //! Display text of numbers and facts: the only place in the window that formats percentages.
 //!
-//! Thousands are grouped by thin spaces, `≈` precedes an estimate, and a percentage always names its base.
+//! Thousands are grouped as on the command line, `≈` precedes an estimate, and a percentage always names its base.
 
 mod number;
 
@@ -172,7 +172,7 @@ pub fn written(kind: WrittenKind) -> &'static str {
     }
 }
 
-/// Formats a setting for editing: `0.75`, `40 000`.
+/// Formats a setting for editing: `0.75`, `40,000`.
 pub fn knob_value(knob: &Knob, value: f64) -> String {
     if knob.step >= 1.0 && value >= 0.0 {
         return grouped(value.round() as u64);

@@ -5,26 +5,10 @@ use crate::units::{self, Bytes, Rate, Share, Tokens, Usd};
 use std::cmp::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Thousands separator; no line break.
+pub use crate::figure::{counted as count, grouped, number, tokens};
+
+/// Space before a percent sign; no line break.
 pub(super) const THIN: char = '\u{2009}';
-
-/// Formats a number with grouped thousands: `12 804`.
-pub fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() * 2);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(THIN);
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// Formats tokens in full: `12 804`.
-pub fn tokens(n: Tokens) -> String {
-    grouped(n.0)
-}
 
 /// Formats tokens as short as possible: `310`, `12.8k`, `126k`, `2.16M`.
 pub fn short(n: Tokens) -> String {
@@ -82,15 +66,10 @@ pub fn of_window(share: Share) -> String {
     format!("{} of window", percent(share))
 }
 
-/// `1 message`, `3 messages`, `3 matches`.
-pub fn count(n: usize, one: &str) -> String {
-    format!("{} {one}{}", grouped(n as u64), figure::plural(n, one))
-}
-
-/// Groups the longer numbers in a sentence, except within words. Lines do not break inside a number.
+/// Groups the longer numbers in a sentence, except within words.
 pub fn with_grouped(text: &str) -> String {
     let word = |word: &str| match word.parse::<u64>() {
-        Ok(n) if word.len() > 3 && !word.starts_with('0') => grouped(n).replace(THIN, "\u{a0}"),
+        Ok(n) if word.len() > 3 && !word.starts_with('0') => grouped(n),
         _ => word.to_owned(),
     };
     let is_inner = |c: char| c.is_alphanumeric() || "_-./".contains(c);
@@ -103,10 +82,9 @@ pub fn with_grouped(text: &str) -> String {
     out
 }
 
-/// Formats dollars as the command line does: `$25.24`, `$0.0093`, `$1 204`, `−$0.16`.
+/// Formats dollars as the command line does: `$25.24`, `$0.0093`, `$1,204`, `−$0.16`.
 pub fn usd(sum: Usd) -> String {
-    let text = figure::usd(sum).replace(',', &THIN.to_string());
-    text.replace('-', "\u{2212}")
+    figure::usd(sum).replace('-', "\u{2212}")
 }
 
 /// Returns the difference of two displayed sums: `$5.79` and `$4.77` differ by `$1.02`, independent of rounding.
@@ -167,11 +145,6 @@ pub fn quantity(value: f64) -> String {
     }
 }
 
-/// Formats an index as a number from 1.
-pub fn number(index: usize) -> String {
-    grouped(index as u64 + 1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,23 +157,7 @@ mod tests {
         assert_eq!(text(0.0093, 0.0021), "$0.0072");
         assert_eq!(text(0.000_483, 0.000_071), "$0.00041");
         assert_eq!(text(5.001, 5.0), "$0.00");
-        assert_eq!(text(1_204.4, 4.766), "$1\u{2009}199");
-    }
-
-    #[test]
-    fn thousands_are_grouped_by_thin_spaces() {
-        let text = [0, 7, 999, 1_000, 12_804, 1_000_000].map(grouped);
-        assert_eq!(
-            text,
-            [
-                "0",
-                "7",
-                "999",
-                "1\u{2009}000",
-                "12\u{2009}804",
-                "1\u{2009}000\u{2009}000"
-            ]
-        );
+        assert_eq!(text(1_204.4, 4.766), "$1,199");
     }
 
     #[test]
@@ -219,7 +176,7 @@ mod tests {
     fn numbers_in_a_sentence_are_grouped_but_not_names() {
         assert_eq!(
             with_grouped("promised 44979, not 999 of call-44979.json"),
-            "promised 44\u{a0}979, not 999 of call-44979.json"
+            "promised 44,979, not 999 of call-44979.json"
         );
     }
 
@@ -233,7 +190,7 @@ mod tests {
                 "$25.24",
                 "$0.64",
                 "$0.0093",
-                "$1\u{2009}204",
+                "$1,204",
                 "\u{2212}$0.16",
                 "$0.00",
                 "$0.00048"
@@ -251,13 +208,5 @@ mod tests {
     fn times_have_minutes() {
         let at = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_795_305_661);
         assert_eq!(minute(at), "2026-11-22 00:01 UTC");
-    }
-
-    #[test]
-    fn counts_of_one_are_singular() {
-        assert_eq!(
-            [count(1, "call"), count(2, "call"), count(0, "call")],
-            ["1 call", "2 calls", "0 calls"]
-        );
     }
 }

@@ -5,7 +5,6 @@ use crate::analysis::next_action::MIN_SAMPLES;
 use crate::engine::{Case, KnobValues, ManualEdits, Policy};
 use crate::presets;
 use crate::session::Session;
-use std::sync::Arc;
 
 /// Usual number of plays of each policy.
 pub const SAMPLES: usize = 5;
@@ -102,13 +101,9 @@ impl EvaluationJob {
         let has_pins = !matches!(tier, Tier::Planted(_))
             && cases.any(|case| !case.manual_edits.pinned.is_empty());
         let mut lanes = if has_pins { with_pins(lanes) } else { lanes };
-        let mut sessions_with = sessions.iter().map(|session| &session.case.session);
-        let has_compaction = |session: &Arc<Session>| {
-            let n_calls = session.calls.len();
-            session.compactions.iter().any(|c| c.call < n_calls)
-        };
+        let mut all = sessions.iter().map(|session| &session.case.session);
         // The other tiers ask every lane at every point.
-        if tier == Tier::Probes && sessions_with.any(has_compaction) {
+        if tier == Tier::Probes && all.any(|session| has_recorded_lane(session)) {
             lanes.extend(EvaluatedLane::recorded());
         }
         Self {
@@ -124,6 +119,11 @@ impl EvaluationJob {
         }
     }
 
+    /// Leaves out the lane of the recorded run.
+    pub fn remove_recorded_lane(&mut self) {
+        self.lanes.retain(|lane| !lane.is_recorded);
+    }
+
     /// Returns the number of samples of a lane. A recorded run has one.
     pub(super) fn n_samples(&self, lane: &EvaluatedLane) -> usize {
         if lane.is_recorded { 1 } else { self.samples }
@@ -133,6 +133,12 @@ impl EvaluationJob {
     pub fn lane_names(&self) -> Vec<String> {
         self.lanes.iter().map(|lane| lane.name.clone()).collect()
     }
+}
+
+/// Returns whether questions are asked about the recorded compactions of a session.
+pub fn has_recorded_lane(session: &Session) -> bool {
+    let n_calls = session.calls.len();
+    session.compactions.iter().any(|c| c.call < n_calls)
 }
 
 /// Adds to each lane one with the user's pins.

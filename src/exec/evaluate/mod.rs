@@ -20,7 +20,10 @@ mod report;
 mod run;
 mod sender;
 
-pub use job::{EvaluatedLane, EvaluatedSession, EvaluationJob, Planting, RECORDED, SAMPLES, Tier};
+pub use job::{
+    EvaluatedLane, EvaluatedSession, EvaluationJob, Planting, RECORDED, SAMPLES, Tier,
+    has_recorded_lane,
+};
 pub use log::EvaluationLog;
 pub use plan::{Plan, PlanCost};
 pub use question_counts::QuestionCounts;
