@@ -361,6 +361,22 @@ fn times(n: usize, counts: QuestionCounts) -> QuestionCounts {
     }
 }
 
+/// Checks several faults at a time, because a run mostly waits.
+fn check_each<T: Send>(faults: impl IntoIterator<Item = T>, check: impl Fn(T) + Sync) {
+    let faults: Vec<T> = faults.into_iter().collect();
+    let queue = Mutex::new(faults.into_iter());
+    let next = || queue.lock().expect("nobody panics with it").next();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while let Some(fault) = next() {
+                    check(fault);
+                }
+            });
+        }
+    });
+}
+
 /// Runs an evaluation whose questions meet a fault, repeats it from the log, and continues it with a healed server.
 fn assert_survives(tier: Tier, fault: Fault) {
     let here = tempfile::tempdir().expect("a temporary folder");
@@ -409,34 +425,34 @@ fn assert_survives(tier: Tier, fault: Fault) {
 
 #[test]
 fn failures_of_the_moment_are_counted_and_requested_again() {
-    for fault in of_the_moment() {
+    check_each(of_the_moment(), |fault| {
         assert_survives(Tier::Probes, fault);
-    }
+    });
 }
 
 #[test]
 fn faults_that_pass_leave_no_trace() {
-    for fault in harmless() {
+    check_each(harmless(), |fault| {
         assert_survives(Tier::Probes, fault);
-    }
+    });
 }
 
 #[test]
 fn faulty_answers_are_counted_by_reason() {
-    for fault in of_the_answer() {
+    check_each(of_the_answer(), |fault| {
         assert_survives(Tier::Probes, fault);
-    }
+    });
 }
 
 #[test]
 fn a_judge_survives_faults_as_well() {
     let faults = [of_the_moment(), harmless(), of_the_answer()];
-    for fault in faults
+    let some = faults
         .into_iter()
-        .flat_map(|all| all.into_iter().step_by(4))
-    {
+        .flat_map(|all| all.into_iter().step_by(4));
+    check_each(some, |fault| {
         assert_survives(Tier::Judge, fault);
-    }
+    });
 }
 
 #[test]
@@ -446,40 +462,45 @@ fn faulty_summaries_end_a_sample_or_follow_the_policy_and_every_question_is_coun
         rounds: 3,
     });
     let all = [of_the_moment(), of_the_answer()];
-    for (idx, fault) in all.into_iter().flatten().enumerate() {
+    check_each(all.into_iter().flatten().enumerate(), |(idx, fault)| {
         let tier = if idx % 3 == 0 { planted } else { Tier::Probes };
-        let here = tempfile::tempdir().expect("a temporary folder");
-        let path = here.path().join("log.jsonl");
-        let mut job = job(tier);
-        job.samples = 2;
-        let faulty = FaultyServer::new(fault.api, fault.serve, Faulty::Summaries);
-        let model = model(fault.api, &faulty.server);
-        let name = fault.name;
-        let evaluation = run_logged(&job, &model, &path, None);
-        let evaluation = evaluation.unwrap_or_else(|error| panic!("{name}: {error}"));
-        let report = &evaluation.report;
-        let counts = report.requests.questions;
-        assert_eq!(
-            counts.planned(),
-            report.requests.planned_questions,
-            "{name}"
-        );
-        assert_eq!(evaluation.stopped, None, "{name}");
-        let lost = counts.planned() - counts.answered;
-        assert_eq!(lost, counts.without_context, "{name}");
-        let problems = report.sessions.iter().flat_map(|s| &s.problems).count();
-        // A summary of a part of the messages may pass.
-        let is_lost = fault.result != TOO_LONG && faulty.n_faulty() > 0;
-        if tier == Tier::Probes && is_lost {
-            let is_stated = report.lanes[0].summaries_rejected > 0 || problems > 0;
-            assert!(is_stated, "{name}: {report:?}");
-        }
-        assert_eq!(replayed(&job, &path), text(&evaluation), "{name}");
-        faulty.is_healed.store(true, Ordering::SeqCst);
-        let continued = run_logged(&job, &model, &path, None).expect("answers");
-        let counts = continued.report.requests.questions;
-        assert_eq!(counts.answered, counts.planned(), "{name}");
+        assert_summary_fault_is_counted(tier, fault);
+    });
+}
+
+/// Runs an evaluation whose summaries meet a fault, repeats it from the log, and continues it with a healed server.
+fn assert_summary_fault_is_counted(tier: Tier, fault: Fault) {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    let path = here.path().join("log.jsonl");
+    let mut job = job(tier);
+    job.samples = 2;
+    let faulty = FaultyServer::new(fault.api, fault.serve, Faulty::Summaries);
+    let model = model(fault.api, &faulty.server);
+    let name = fault.name;
+    let evaluation = run_logged(&job, &model, &path, None);
+    let evaluation = evaluation.unwrap_or_else(|error| panic!("{name}: {error}"));
+    let report = &evaluation.report;
+    let counts = report.requests.questions;
+    assert_eq!(
+        counts.planned(),
+        report.requests.planned_questions,
+        "{name}"
+    );
+    assert_eq!(evaluation.stopped, None, "{name}");
+    let lost = counts.planned() - counts.answered;
+    assert_eq!(lost, counts.without_context, "{name}");
+    let problems = report.sessions.iter().flat_map(|s| &s.problems).count();
+    // A summary of a part of the messages may pass.
+    let is_lost = fault.result != TOO_LONG && faulty.n_faulty() > 0;
+    if tier == Tier::Probes && is_lost {
+        let is_stated = report.lanes[0].summaries_rejected > 0 || problems > 0;
+        assert!(is_stated, "{name}: {report:?}");
     }
+    assert_eq!(replayed(&job, &path), text(&evaluation), "{name}");
+    faulty.is_healed.store(true, Ordering::SeqCst);
+    let continued = run_logged(&job, &model, &path, None).expect("answers");
+    let counts = continued.report.requests.questions;
+    assert_eq!(counts.answered, counts.planned(), "{name}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Commands that the model ran, with their outcome.
 
-use super::{Draft, Material, first_line};
+use super::{Draft, Material, compile, first_line};
 use crate::analysis::facts::text::{Outcome, Search};
 use crate::analysis::facts::{FactKind, call};
 use crate::session::Body;
@@ -9,8 +9,7 @@ use std::sync::LazyLock;
 
 /// The exit code in a result.
 static EXIT_CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#"(?i)\bexit(?:ed)?[ _]?(?:with )?(?:code|status)?["']?\s*[:=]?\s*(-?\d{1,5})\b"#)
-        .ok()
+    compile(r#"(?i)\bexit(?:ed)?[ _]?(?:with )?(?:code|status)?["']?\s*[:=]?\s*(-?\d{1,5})\b"#)
 });
 
 /// Bytes at both ends of a result in which the exit code is searched.

@@ -1,6 +1,6 @@
 //! Standing instructions of the user.
 
-use super::{Draft, Material};
+use super::{Draft, Material, compile};
 use crate::analysis::facts::FactKind;
 use crate::analysis::facts::text::Search;
 use crate::analysis::loss::{is_instruction, sentences};
@@ -9,7 +9,9 @@ use std::sync::LazyLock;
 
 /// Orders that [`is_instruction`] does not know: only …, use X not Y, avoid …
 static PREFERENCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)^(?:please |also |and |just )*(?:only\b|(?:use|prefer|choose|keep|write|call|run)\b.{2,120}\b(?:instead of|rather than|not|never|only)\b|avoid\b|no (?:more )?[a-z]+(?:s|ing)?\b.{0,80}[.!]?$)").ok()
+    compile(
+        r"(?i)^(?:please |also |and |just )*(?:only\b|(?:use|prefer|choose|keep|write|call|run)\b.{2,120}\b(?:instead of|rather than|not|never|only)\b|avoid\b|no (?:more )?[a-z]+(?:s|ing)?\b.{0,80}[.!]?$)",
+    )
 });
 
 /// Maximum length of a message in bytes; longer ones are usually pasted documents.

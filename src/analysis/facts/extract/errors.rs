@@ -1,6 +1,6 @@
 //! Errors in tool results: their type and message.
 
-use super::{Draft, Material};
+use super::{Draft, Material, compile};
 use crate::analysis::facts::FactKind;
 use crate::analysis::facts::text::Search;
 use crate::session::Body;
@@ -9,10 +9,9 @@ use std::sync::LazyLock;
 
 /// A line with an error: its type, and its message.
 static ERROR: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
+    compile(
         r"(?m)^[ \t]*(?:E +)?((?:error(?:\[[A-Z]+\d+\])?|fatal|panic|[A-Z][\w.]*(?:Error|Exception|Warning)|[a-z_]+(?:\.[A-Za-z_]+)*(?:Error|Exception)|Uncaught [A-Z]\w+|thread '[^'\n]{1,60}' panicked at [^\n:]{1,120}|error TS\d+)):[ \t]*(\S[^\n]{2,240})",
     )
-    .ok()
 });
 
 /// Maximum number of errors of a result.

@@ -1,6 +1,6 @@
 //! Names that an edit of the model defined.
 
-use super::{Draft, Material};
+use super::{Draft, Material, compile};
 use crate::analysis::facts::FactKind;
 use crate::analysis::facts::text::Search;
 use crate::analysis::loss::{ToolCall, part_text};
@@ -11,7 +11,9 @@ use std::sync::LazyLock;
 
 /// A definition in a common language.
 static DEFINITION: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?m)^[ \t+]*(?:(?:pub(?:\([^)]*\))?|export|default|async|static|abstract|private|public|protected|final|unsafe|const) +)*(?:fn|def|class|struct|enum|trait|interface|type|function|func|const|static|module|impl)\s+(?:\([^)]*\)\s*)?([A-Za-z_]\w{4,60})").ok()
+    compile(
+        r"(?m)^[ \t+]*(?:(?:pub(?:\([^)]*\))?|export|default|async|static|abstract|private|public|protected|final|unsafe|const) +)*(?:fn|def|class|struct|enum|trait|interface|type|function|func|const|static|module|impl)\s+(?:\([^)]*\)\s*)?([A-Za-z_]\w{4,60})",
+    )
 });
 
 /// Maximum number of names of an edit.

@@ -1,6 +1,6 @@
 //! URLs, ids and hashes.
 
-use super::{Draft, Material};
+use super::{Draft, Material, compile};
 use crate::analysis::facts::FactKind;
 use crate::analysis::facts::text::Search;
 use crate::session::Body;
@@ -9,7 +9,9 @@ use std::sync::LazyLock;
 
 /// A URL, a UUID, or a hash of 7 to 64 hex digits.
 static LINK: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#"https?://[^\s<>"'`)\]}\\]{6,200}|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b[0-9a-f]{7,64}\b"#).ok()
+    compile(
+        r#"https?://[^\s<>"'`)\]}\\]{6,200}|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b[0-9a-f]{7,64}\b"#,
+    )
 });
 
 /// Maximum number of links of a part.

@@ -14,6 +14,7 @@ use super::FactKind;
 use super::text::Search;
 use crate::session::{Body, Message, Part, Role, Session};
 use rayon::prelude::*;
+use regex::Regex;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -30,6 +31,12 @@ const EXTRACTORS: [fn(&Material<'_>, &mut Vec<Draft>); 9] = [
     plans::find,
     values::find,
 ];
+
+/// Compiles a pattern. Its word boundaries are those of ASCII: a boundary of Unicode is searched slowly in texts with
+/// other characters.
+fn compile(text: &str) -> Option<Regex> {
+    Regex::new(&text.replace(r"\b", r"(?-u:\b)")).ok()
+}
 
 /// A fact that was found.
 #[derive(Clone, Debug)]

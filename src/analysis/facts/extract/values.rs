@@ -1,6 +1,6 @@
 //! Numbers with their label, in what the user and the model wrote and in results of commands.
 
-use super::{Draft, Material};
+use super::{Draft, Material, compile};
 use crate::analysis::facts::FactKind;
 use crate::analysis::facts::text::Search;
 use crate::session::Role;
@@ -9,7 +9,9 @@ use std::sync::LazyLock;
 
 /// A label, its sign, and a number with its unit.
 static VALUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"([A-Za-z][\w .-]{1,38}[\w)])`?\*{0,2}[ \t]{0,4}(?::|=|:=|\bis\b|\bto\b)[ \t]{0,8}`?\*{0,2}([$€£]?\d[\d,_]*(?:\.\d+)*[ ]?(?:%|ms\b|s\b|[KMGT]i?B\b|px\b|tokens\b)?)").ok()
+    compile(
+        r"([A-Za-z][\w .-]{1,38}[\w)])`?\*{0,2}[ \t]{0,4}(?::|=|:=|\bis\b|\bto\b)[ \t]{0,8}`?\*{0,2}([$€£]?\d[\d,_]*(?:\.\d+)*[ ]?(?:%|ms\b|s\b|[KMGT]i?B\b|px\b|tokens\b)?)",
+    )
 });
 
 /// Maximum number of values of a part.
