@@ -69,9 +69,10 @@ impl<K: Clone + PartialEq, V: Send + Sync + 'static> LatestResult<K, V> {
         self.generation
     }
 
-    /// Returns whether the current result is for the latest key.
-    pub fn is_for(&self, key: &K) -> bool {
-        self.have.as_ref().is_some_and(|(k, _)| k == key)
+    /// Returns the result for this key, if it is the current one.
+    pub fn of(&self, key: &K) -> Option<&Arc<V>> {
+        let (current, value) = self.have.as_ref()?;
+        (current == key).then_some(value)
     }
 
     /// Sets the expected duration of the next run.
@@ -97,7 +98,7 @@ impl<K: Clone + PartialEq, V: Send + Sync + 'static> LatestResult<K, V> {
         make: impl FnOnce(Option<Arc<V>>) -> V + Send + 'static,
     ) {
         self.collect();
-        if self.is_for(key) || self.running.is_some() || self.crashed.as_ref() == Some(key) {
+        if self.of(key).is_some() || self.running.is_some() || self.crashed.as_ref() == Some(key) {
             // Work for another key is still running. This request is repeated afterwards.
             return;
         }

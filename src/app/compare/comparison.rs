@@ -229,11 +229,7 @@ impl OpenComparison {
     /// Returns the text of a message, once it is ready.
     pub(super) fn text(&self, first: &Document, shown: ShownMessage) -> Option<&ShownText> {
         let documents = [first.id, self.document()?.id];
-        let text = self
-            .text
-            .get()
-            .filter(|_| self.text.is_for(&(documents, shown)));
-        text.map(Arc::as_ref)
+        self.text.of(&(documents, shown)).map(Arc::as_ref)
     }
 }
 

@@ -1,6 +1,10 @@
 //! Requests the results about lanes when one of their inputs changed.
 
-use super::{Derived, InsightsKey, RunsKey};
+use super::Derived;
+use super::keys::{
+    CallsKey, CounterKey, DifferencesKey, EvaluationKey, EventsKey, InsightsKey, LossesKey,
+    RowsKey, RunsKey, TriedSettingKey,
+};
 use crate::analysis::facts::Facts;
 use crate::analysis::loss::Names;
 use crate::app::config::Config;
@@ -40,8 +44,11 @@ impl Derived {
         let (Some(runs), Some(point)) = (self.runs.get(), sweep.points.get(idx)) else {
             return;
         };
-        let key = (sweep.id, idx);
-        if self.tried_setting.is_for(&key) {
+        let key = TriedSettingKey {
+            sweep: sweep.id,
+            point: idx,
+        };
+        if self.tried_setting.of(&key).is_some() {
             return;
         }
         let (case, knobs) = (runs.case.clone(), point.knobs.clone());
@@ -62,7 +69,10 @@ impl Derived {
         if loaded.counter.name == counter {
             return Some(Arc::clone(loaded));
         }
-        let key = (document.id, counter);
+        let key = CounterKey {
+            document: document.id,
+            counter,
+        };
         let (session, counter) = (
             Arc::clone(&document.loaded.case.session),
             counter_named(counter),
@@ -73,10 +83,7 @@ impl Derived {
             TokenLedger::count(&session, counter, &Progress::default())
                 .unwrap_or_else(|_cancelled| fallback.recount(&session))
         });
-        self.ledgers
-            .is_for(&key)
-            .then(|| self.ledgers.get().map(Arc::clone))
-            .flatten()
+        self.ledgers.of(&key).map(Arc::clone)
     }
 
     pub(super) fn update_runs(
@@ -90,7 +97,7 @@ impl Derived {
         let key = RunsKey {
             document: document.id,
             config: config.clone(),
-            weights: self.ledgers.generation(),
+            ledgers: self.ledgers.generation(),
         };
         let wanted: Vec<_> = config
             .lanes
@@ -104,17 +111,24 @@ impl Derived {
         });
     }
 
-    pub(super) fn update_costs(&mut self, ctx: &egui::Context, document: &Arc<Document>) {
+    pub(super) fn update_cumulative(&mut self, ctx: &egui::Context, document: &Arc<Document>) {
+        let Some(runs) = self.runs.get().filter(|r| r.document == document.id) else {
+            return;
+        };
+        let key = CounterKey {
+            document: document.id,
+            counter: runs.config.counter,
+        };
+        let (runs, document) = (Arc::clone(runs), Arc::clone(document));
+        self.cumulative.want(ctx, self.at, &key, move |_| {
+            CumulativeTokens::new(&runs.case, &runs.recorded.outcome, &document.facts)
+        });
+    }
+
+    pub(super) fn update_costs(&mut self, ctx: &egui::Context) {
         let Some(runs) = self.runs.get().map(Arc::clone) else {
             return;
         };
-        let key = (runs.document, runs.config.counter);
-        if runs.document == document.id {
-            let (runs, document) = (Arc::clone(&runs), Arc::clone(document));
-            self.cumulative.want(ctx, self.at, &key, move |_| {
-                CumulativeTokens::new(&runs.case, &runs.recorded.outcome, &document.facts)
-            });
-        }
         let key = self.runs.generation();
         self.costs.want(ctx, self.at, &key, move |before| {
             Costs::new(&runs, runs.config.billing.clone(), before.as_deref())
@@ -127,7 +141,7 @@ impl Derived {
             return;
         };
         let is_moving = is_stale
-            || !self.costs.is_for(&self.runs.generation())
+            || self.costs.of(&self.runs.generation()).is_none()
             || ctx.input(|i| i.pointer.any_down());
         if is_moving && self.insights.get().is_some() {
             return;
@@ -156,9 +170,14 @@ impl Derived {
         };
         let (costs, cumulative) = (self.costs.get(), self.cumulative.get());
         let (costs, cumulative) = (costs.map(Arc::clone), cumulative.map(Arc::clone));
-        let results = self.costs.generation() + self.cumulative.generation();
-        let key = (self.runs.generation(), results, lane, sort);
-        self.calls.want(ctx, self.at, &key, move |_| {
+        let key = CallsKey {
+            runs: self.runs.generation(),
+            costs: self.costs.generation(),
+            cumulative: self.cumulative.generation(),
+            lane,
+            sort,
+        };
+        self.call_order.want(ctx, self.at, &key, move |_| {
             let run = lane.and_then(|lane| runs.lanes.get(lane));
             let cost = costs.as_ref().and_then(|costs| costs.of(lane));
             let heat = cumulative.map_or_else(Vec::new, |cumulative| {
@@ -176,20 +195,24 @@ impl Derived {
         let session = Arc::clone(&runs.case.session);
         self.names
             .want(ctx, self.at, &document.id, move |_| Names::new(&session));
-        let names = self.names.get().filter(|_| self.names.is_for(&document.id));
-        let Some(names) = names.map(Arc::clone) else {
+        let Some(names) = self.names.of(&document.id).map(Arc::clone) else {
             return;
         };
-        let key = (document.id, runs.config.counter);
+        let key = CounterKey {
+            document: document.id,
+            counter: runs.config.counter,
+        };
         let (of_runs, of_names) = (Arc::clone(&runs), Arc::clone(&names));
-        self.reuse.want(ctx, self.at, &key, move |_| {
+        self.reuse_distances.want(ctx, self.at, &key, move |_| {
             ReuseDistances::new(&of_names, &of_runs.case, of_runs.verdict_inputs.0)
         });
-        let reuse = self.reuse.get().filter(|_| self.reuse.is_for(&key));
-        let Some(reuse) = reuse.map(Arc::clone) else {
+        let Some(reuse) = self.reuse_distances.of(&key).map(Arc::clone) else {
             return;
         };
-        let key = (self.runs.generation(), self.reuse.generation());
+        let key = LossesKey {
+            runs: self.runs.generation(),
+            reuse_distances: self.reuse_distances.generation(),
+        };
         self.losses.want(ctx, self.at, &key, move |before| {
             let billing = &runs.config.billing;
             Losses::new(&runs, &names, &reuse, billing, before.as_deref())
@@ -212,13 +235,15 @@ impl Derived {
         let session = Arc::clone(&runs.case.session);
         self.facts
             .want(ctx, self.at, &document.id, move |_| Facts::new(&session));
-        let facts = self.facts.get().filter(|_| self.facts.is_for(&document.id));
-        let Some(facts) = facts.map(Arc::clone) else {
+        let Some(facts) = self.facts.of(&document.id).map(Arc::clone) else {
             return;
         };
         let is_call = selection.call < runs.case.session.calls.len();
         let call = (view.evaluate.at_selected_call && is_call).then_some(selection.call);
-        let key = (self.runs.generation(), call);
+        let key = EvaluationKey {
+            runs: self.runs.generation(),
+            call,
+        };
         self.evaluation.want(ctx, self.at, &key, move |before| {
             Evaluation::new(&runs, &facts, call, before.as_deref())
         });
@@ -233,11 +258,16 @@ impl Derived {
         let Some(runs) = self.runs.get().map(Arc::clone) else {
             return;
         };
-        let focused = selection.lane.filter(|_| filter.is_one_lane);
+        let lane = selection.lane.filter(|_| filter.is_one_lane);
         let calls = selection.calls;
-        let key = (self.runs.generation(), filter, focused, calls);
+        let key = EventsKey {
+            runs: self.runs.generation(),
+            filter,
+            lane,
+            calls,
+        };
         self.events.want(ctx, self.at, &key, move |_| {
-            EventList::new(&runs, filter, focused, calls)
+            EventList::new(&runs, filter, lane, calls)
         });
     }
 
@@ -247,8 +277,11 @@ impl Derived {
             return;
         };
         let calls = [compared, selection.call];
-        let key = (self.runs.generation(), calls);
-        self.difference
+        let key = DifferencesKey {
+            runs: self.runs.generation(),
+            calls,
+        };
+        self.differences
             .want(ctx, self.at, &key, move |_| Differences::new(&runs, calls));
     }
 
@@ -256,7 +289,10 @@ impl Derived {
         let Some(runs) = self.runs.get().map(Arc::clone) else {
             return;
         };
-        let key = (self.runs.generation(), call);
+        let key = RowsKey {
+            runs: self.runs.generation(),
+            call,
+        };
         self.rows.want(ctx, self.at, &key, move |_| {
             let last = runs.case.session.calls.len().saturating_sub(1);
             // The last call shows the end of the session with its answer: the context of the outcome.

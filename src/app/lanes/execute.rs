@@ -74,7 +74,7 @@ impl App {
 
     /// Copies a lane's settings in the configuration format of its system.
     fn copy_settings(&mut self, ctx: &egui::Context, lane: usize) {
-        let Some(runs) = self.derived.runs().map(Arc::clone) else {
+        let Some(runs) = self.derived.shared_runs().map(Arc::clone) else {
             return;
         };
         let Some(lane) = runs.lanes.get(lane) else {
