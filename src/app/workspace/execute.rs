@@ -198,7 +198,7 @@ impl App {
             config: self.config.clone(),
             selection: self.selection,
             view: KeptView {
-                tab: self.view.tab.label().to_owned(),
+                tab: self.view.tab.key().to_owned(),
                 axis: self.view.timeline.axis,
                 zoom: kept_zoom::zoom(ctx),
                 panels: resizable_panel::chosen_sizes(ctx),
