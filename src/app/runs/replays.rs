@@ -7,7 +7,6 @@ use crate::app::open::document::Document;
 use crate::app::selection::{EventId, Selection};
 use crate::app::settings_panel::knobs::{self, KnobSettings};
 use crate::app::settings_panel::policies;
-use crate::app::wording;
 use crate::engine::{
     Budget, Case, Did, Event, Hook, Knob, KnobRole, KnobValues, Outcome, Peak, Policy, Stage,
     recorded, simulate,
@@ -27,8 +26,8 @@ pub struct LaneRun {
     pub knobs: KnobValues,
     /// Result of the run.
     pub outcome: Outcome,
-    /// Compactions for the timeline, without manual edits: call and short text.
-    pub marks: Vec<(usize, String)>,
+    /// Calls with a compaction, without manual edits, ascending.
+    pub compactions: Vec<usize>,
     /// Calls with an event that changed nothing, ascending.
     pub no_ops: Vec<usize>,
     /// The first call of each run of calls at which the system would have stopped.
@@ -52,9 +51,9 @@ impl LaneRun {
         Self {
             policy,
             knobs,
-            marks: did(Did::Removed)
+            compactions: did(Did::Removed)
                 .filter(|event| !event.is_manual())
-                .map(mark)
+                .map(|event| event.call)
                 .collect(),
             no_ops: did(Did::Nothing).map(|e| e.call).collect(),
             halts: halt_runs(&outcome),
@@ -104,11 +103,6 @@ pub fn resumes(policy: &Policy) -> bool {
 pub fn reads_errors(policy: &Policy) -> bool {
     let reads = |stage: &Stage| stage.at == Hook::OverflowError && stage.action.reads_errors();
     policy.stages.iter().any(reads)
-}
-
-fn mark(event: &Event) -> (usize, String) {
-    let (before, after) = (wording::short(event.before), wording::short(event.after));
-    (event.call, format!("{} {before} → {after}", event.action))
 }
 
 /// All runs for one config.
@@ -222,13 +216,11 @@ pub(in crate::app) fn run_all(
     let labels = numbered(lanes.iter().map(|lane| lane.policy.label.as_str()));
     let reserve = shared_reserve(&config, &case);
     let policy = as_recorded(reserve);
-    let mut recorded = LaneRun::new(
+    let recorded = LaneRun::new(
         Arc::new(policy.clone()),
         policy.defaults(),
         recorded(&case, reserve, None),
     );
-    // The document already has the recorded marks.
-    recorded.marks.clear();
     let played = lanes.iter().zip(&labels).map(|(run, label)| PlayedLane {
         name: label,
         policy: &run.policy,

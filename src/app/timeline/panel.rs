@@ -2,7 +2,8 @@
 
 use super::input::TimelinePanelInput;
 use super::plot::{
-    Axis, ComparedCurve, LaneLine, ReferenceCurve, TimelineInput, TimelineResponse, timeline,
+    Axis, CompactionFlag, ComparedCurve, LaneLine, ReferenceCurve, TimelineInput, TimelineResponse,
+    timeline,
 };
 use super::range;
 use super::state::{Area, TimelineView};
@@ -65,7 +66,10 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
             trigger: trigger.map(|mark| budget.pressure(mark.counted)),
             axis: input.view.axis,
             turn_starts: &document.marks.turn_starts,
-            recorded_compactions: &flags(&runs.recorded.outcome.events, input.document.last_call()),
+            recorded_compactions: &recorded_compactions(
+                &runs.recorded.outcome.events,
+                input.document.last_call(),
+            ),
             restarts: &input.config.restarts,
             errors: &input.config.errors,
             reference_curves: &reference_curves(ui, input),
@@ -121,19 +125,21 @@ fn unseen_at(input: &TimelinePanelInput<'_>, call: usize) -> Tokens {
     }
 }
 
-/// Returns the call and label of each recorded compaction, such as `recorded compaction 183k → 37k`. A compaction after
-/// the last call is placed at the last call.
-fn flags(events: &[Event], last: usize) -> Vec<(usize, String)> {
-    let flag = |event: &Event| {
+/// Returns the recorded compactions. A compaction after the last call is placed at the last call.
+fn recorded_compactions(events: &[Event], last: usize) -> Vec<CompactionFlag> {
+    let compaction = |event: &Event| {
         let (before, after) = (wording::short(event.before), wording::short(event.after));
         let fell = if event.after > Tokens::ZERO && event.after < event.before {
             format!("{before} → {after}")
         } else {
             format!("from {before}")
         };
-        (event.call.min(last), format!("recorded compaction {fell}"))
+        CompactionFlag {
+            call: event.call.min(last),
+            label: format!("recorded compaction {fell}"),
+        }
     };
-    events.iter().map(flag).collect()
+    events.iter().map(compaction).collect()
 }
 
 /// Returns the curves of the setting under the pointer and, if shown, of the hindsight optimum.
@@ -161,7 +167,8 @@ fn compared_curve<'a>(ui: &Ui, input: &TimelinePanelInput<'a>) -> Option<Compare
         name: comparison.name(),
         color: palette(ui).compared(),
         contexts: &second.contexts,
-        limits: [second.window, second.usable_window],
+        window: second.window,
+        usable_window: second.usable_window,
         turn_starts: &comparison.document()?.marks.turn_starts,
         is_by_share: input.compare_view.is_by_share,
     })
@@ -179,7 +186,7 @@ fn line<'a>(
         samples: &lane.outcome.samples,
         dim: input.is_stale,
         focused: input.selection.lane == Some(idx),
-        events: &lane.marks,
+        compactions: &lane.compactions,
         no_ops: &lane.no_ops,
         halts: &lane.halts,
         horizon: input

@@ -117,7 +117,7 @@ fn lanes(ui: &mut Ui, input: &TuneInput<'_>, view: &mut TuneView) {
             let color = palette(ui).lane(lane);
             let edge = Stroke::new(1.0, color);
             ui.painter()
-                .add(marker(rect.center(), 4.0, (lane, color, edge)));
+                .add(marker(rect.center(), 4.0, lane, color, edge));
             if ui
                 .checkbox(&mut is_tried, &input.runs.labels[lane])
                 .changed()

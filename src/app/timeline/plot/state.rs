@@ -168,7 +168,7 @@ impl WholeSession {
     fn new(input: &TimelineInput<'_>, key: (u64, usize)) -> Self {
         let axis = CallAxis::new(input);
         let lanes = || input.lanes.iter().map(|lane| lane.samples);
-        let compared_window = input.compared_session.map(|other| other.limits[0]);
+        let compared_window = input.compared_session.map(|other| other.window);
         let samples = if input.area.is_empty() {
             let longest = lanes().max_by_key(|samples| samples.len());
             longest.unwrap_or_default()
@@ -239,7 +239,7 @@ pub(super) fn fingerprint(input: &TimelineInput<'_>) -> u64 {
         (
             contexts.as_ptr() as usize,
             contexts.len(),
-            other.limits,
+            (other.window, other.usable_window),
             other.is_by_share,
         )
     });
