@@ -74,7 +74,8 @@ fn margin(width: f32) -> f32 {
 pub(super) fn show(
     ui: &mut Ui,
     input: &LanesInput<'_>,
-    (lane, plan): (Option<usize>, &Plan),
+    lane: Option<usize>,
+    plan: &Plan,
     rect: Rect,
     commands: &mut Commands,
 ) {
