@@ -101,15 +101,17 @@ fn job(ui: &Ui, line: &DiffLine, words: Option<Color32>) -> LayoutJob {
         palette(ui).text
     };
     let mut job = LayoutJob::default();
-    for (is_other, text) in &line.pieces {
+    for piece in &line.pieces {
         let format = TextFormat {
             font_id: TextStyle::Monospace.resolve(ui.style()),
             color,
-            background: words.filter(|_| *is_other).unwrap_or(Color32::TRANSPARENT),
+            background: words
+                .filter(|_| piece.is_changed)
+                .unwrap_or(Color32::TRANSPARENT),
             valign: Align::Center,
             ..TextFormat::default()
         };
-        job.append(text, 0.0, format);
+        job.append(&piece.text, 0.0, format);
     }
     job
 }

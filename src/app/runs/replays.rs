@@ -138,9 +138,9 @@ impl Runs {
     }
 
     /// Returns an event and its run.
-    pub fn event(&self, (lane, index): EventId) -> Option<(&LaneRun, &Event)> {
-        let run = self.lane(lane)?;
-        Some((run, run.outcome.events.get(index)?))
+    pub fn event(&self, id: EventId) -> Option<(&LaneRun, &Event)> {
+        let run = self.lane(id.lane)?;
+        Some((run, run.outcome.events.get(id.index)?))
     }
 
     /// Returns the name of a lane, or of the recorded one.
@@ -282,7 +282,7 @@ fn events(lanes: &[Arc<LaneRun>], recorded: &LaneRun) -> Vec<EventId> {
     all.extend((0..).zip(lanes).flat_map(|(lane, run)| of(Some(lane), run)));
     all.sort_unstable();
     all.into_iter()
-        .map(|(_, lane, index)| (lane, index))
+        .map(|(_, lane, index)| EventId { lane, index })
         .collect()
 }
 
