@@ -283,12 +283,12 @@ fn policy(ui: &mut Ui, session: &mut GeneratedSession) {
         }
     });
     ui.add_space(space::L);
-    let knob = |label, value, range, step, log, unit, help, default| KnobSpec {
+    let knob = |label, value, range, step, is_logarithmic, unit, help, default| KnobSpec {
         label,
         value,
         range,
         step,
-        log,
+        is_logarithmic,
         unit,
         help,
         hint: "",
@@ -885,7 +885,7 @@ fn knob_harness<'a>() -> egui_kittest::Harness<'a, f64> {
             value: *value,
             range: 0.0..=1.0,
             step: 0.01,
-            log: false,
+            is_logarithmic: false,
             unit: "of usable",
             help: "",
             hint: "",

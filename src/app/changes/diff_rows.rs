@@ -20,7 +20,7 @@ const LINE: f32 = 16.0;
 pub(in crate::app) fn show(ui: &mut Ui, id: Id, rows: &[Row], page: usize) {
     let lines = lines(ui, id, rows, page);
     let guess = |_| LINE;
-    widgets::roll(
+    widgets::virtual_list(
         ui,
         id.with(page),
         lines.len(),

@@ -12,7 +12,7 @@ use crate::app::command::Commands;
 use crate::app::selection::SelectCommand;
 use crate::app::shell::open_session::OpenSession;
 use crate::app::theme::palette;
-use crate::app::widgets::in_view::{InView, Rows};
+use crate::app::widgets::in_view::{InView, Rows, SelectedRow};
 use egui::style::ScrollStyle;
 use egui::{Id, Rect, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
 
@@ -150,12 +150,16 @@ fn rows(ui: &mut Ui, input: &LanesInput<'_>, width: f32, commands: &mut Commands
     let mut kept = InView::load(ui.ctx(), id);
     let row = selected_row(input);
     if row.is_some() && (input.once.reveals_message || input.once.reorders_messages) {
-        kept.ask();
+        kept.request();
     }
     // A new session starts at the latest removed messages.
     let row = row.or_else(|| kept.is_due().then_some(input.rows.frontier));
     let row = row.filter(|_| input.rows.call == input.selection.call && lines.len > 0);
-    let selected = row.map(|row| (lines.of_row(row), (row, input.rows.folded_above(row))));
+    let selected = row.map(|row| SelectedRow {
+        row,
+        position: lines.of_row(row),
+        n_foldable_above: input.rows.n_foldable_above(row),
+    });
     // The scroll position stays until the rows of the selected call are available.
     let followed = selected.and_then(|_| kept.follow(selected, shape));
     let snap = Id::unique("lanes snap");
@@ -176,12 +180,7 @@ fn rows(ui: &mut Ui, input: &LanesInput<'_>, width: f32, commands: &mut Commands
     // Snaps to a whole row in the next frame.
     let is_moving = ui.input(|i| i.pointer.any_down() || i.is_scrolling());
     let offset = shown.state.unclamped_offset().y;
-    kept.store(
-        ui.ctx(),
-        id,
-        offset,
-        selected.map(|(line, _)| (line, shape)),
-    );
+    kept.store(ui.ctx(), id, offset, shape);
     // Limited to the scroll range; otherwise the snap would repeat forever.
     let range = (shown.content_size.y - shown.inner_rect.height()).max(0.0);
     let whole = (offset / ROW).round().min((range / ROW).floor()) * ROW;

@@ -110,8 +110,8 @@ impl LaneRows {
         Some(at.min(self.rows.len().checked_sub(1)?))
     }
 
-    /// Returns the number of folded rows above a row, which changes if other folds moved it.
-    pub fn folded_above(&self, row: usize) -> usize {
+    /// Returns the number of rows above a row by which closed folds would move it.
+    pub fn n_foldable_above(&self, row: usize) -> usize {
         let above = self.folds.iter().take_while(|fold| fold.rows.end <= row);
         above.map(|fold| fold.rows.len() - 1).sum()
     }

@@ -5,7 +5,7 @@ use super::input::TimelineResponse;
 use super::state::TimelineState;
 use super::view::View;
 use crate::app::theme;
-use crate::app::widgets::{grouped, slide};
+use crate::app::widgets::{grouped, slider};
 use crate::units::{Share, Tokens};
 use egui::{
     Color32, CursorIcon, Id, Pos2, Rect, Response, Sense, Shape, Stroke, StrokeKind, TextStyle, Ui,
@@ -242,7 +242,7 @@ fn value_from_keyboard(
         ),
         Kind::Window => (threshold.tokens, GRAIN..=10_000_000.0, GRAIN),
     };
-    slide::requested_value(ui, handle, threshold.name, value, &range, step)
+    slider::requested_value(ui, handle, threshold.name, value, &range, step)
 }
 
 fn set(kind: Kind, value: f64, chart: &Chart<'_>, out: &mut TimelineResponse) {
