@@ -2,7 +2,7 @@
 
 use crate::screen::{large, sample};
 use egui::{Align, CentralPanel, Frame, Layout, Panel, RichText, TextStyle, Theme, Ui, vec2};
-use plimsoll::app::picture::{Stage, save_png};
+use plimsoll::app::picture::{OffscreenWindow, save_png};
 use plimsoll::app::theme::{self, palette, space};
 use plimsoll::app::timeline::plot::{
     Axis, CompactionFlag, LaneLine, TimelineInput, TimelineResponse, timeline,
@@ -457,7 +457,7 @@ fn picture(
     pointer: Option<egui::Pos2>,
     name: &str,
 ) -> image::RgbaImage {
-    let mut stage = Stage::new(size, 1.0, theme);
+    let mut stage = OffscreenWindow::new(size, 1.0, theme);
     let mut session = GeneratedSession::new();
     for frame in 0..4 {
         let events = pointer
@@ -506,7 +506,7 @@ fn timeline_picture(
     axis: Axis,
     events: &[Vec<egui::Event>],
 ) {
-    let mut stage = Stage::new(size, 1.0, theme);
+    let mut stage = OffscreenWindow::new(size, 1.0, theme);
     for frame in 0..events.len() + 4 {
         let events = events.get(frame).cloned().unwrap_or_default();
         stage.frame(events, &mut |ui| {
