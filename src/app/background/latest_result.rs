@@ -19,7 +19,7 @@ pub enum WorkMode {
 }
 
 impl WorkMode {
-    /// Runs work now, or on a thread with this name.
+    /// Runs work now, or as [`task::start`] on a thread with this name.
     pub(in crate::app) fn start<T: Send + 'static>(
         self,
         ctx: &egui::Context,
@@ -28,7 +28,20 @@ impl WorkMode {
     ) -> Background<T> {
         match self {
             Self::AsNeeded => task::start(name, ctx, work),
-            Self::InFrame => task::done(work),
+            Self::InFrame => task::run_now(work),
+        }
+    }
+
+    /// Runs work now, or as [`task::start_awaited`] on a thread with this name.
+    pub(in crate::app) fn start_awaited<T: Send + 'static>(
+        self,
+        ctx: &egui::Context,
+        name: &str,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Background<T> {
+        match self {
+            Self::AsNeeded => task::start_awaited(name, ctx, work),
+            Self::InFrame => task::run_now(work),
         }
     }
 }
