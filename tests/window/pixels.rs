@@ -133,7 +133,7 @@ impl GeneratedSession {
         let input = TimelineInput {
             revision: 1,
             area: &self.recorded,
-            unseen: &|_| Tokens::ZERO,
+            unrecorded: &|_| Tokens::ZERO,
             lanes: &lanes,
             recorded_usage: &self.usage,
             windows: &[Tokens(200_000)],

@@ -105,34 +105,13 @@ pub(super) fn draw(chart: &Chart<'_>, ui: &Ui, shapes: &mut Vec<Shape>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::timeline::plot::Axis;
+    use crate::app::timeline::plot::{Axis, tests};
 
-    fn input<'a>(contexts: &'a [Tokens], curve: &'a ComparedCurve<'a>) -> TimelineInput<'a> {
+    fn input<'a>(curve: &'a ComparedCurve<'a>) -> TimelineInput<'a> {
         TimelineInput {
-            revision: 0,
-            area: &[],
-            unseen: &|_| Tokens::ZERO,
-            lanes: &[],
             recorded_usage: &[(10, Tokens(1))],
-            windows: &[],
-            output_reserve: Tokens::ZERO,
-            trigger: None,
-            axis: Axis::Calls,
-            turn_starts: &[0],
-            recorded_compactions: &[],
-            restarts: &[],
-            errors: &[],
-            reference_curves: &[],
-            compared_session: (!contexts.is_empty()).then_some(curve),
-            heat: &[],
-            selected: None,
-            range: None,
-            zooms_to_range: false,
-            compared: None,
-            isolated: None,
-            corner: 0.0,
-            hover_text: &|_| Vec::new(),
-            takes_keys: false,
+            compared_session: Some(curve),
+            ..tests::input(&[], &[0], Axis::Calls)
         }
     }
 
@@ -152,7 +131,7 @@ mod tests {
     fn by_call_the_axis_ends_with_the_longer_session() {
         let contexts = vec![Tokens(5); 21];
         let curve = other(&contexts, false);
-        let input = input(&contexts, &curve);
+        let input = input(&curve);
         let axis = CallAxis::new(&input);
         assert_eq!((axis.end(), axis.last_number()), (20.0, 21));
         // Only calls of the open session can be selected.
@@ -164,7 +143,7 @@ mod tests {
     fn by_share_both_sessions_end_at_the_same_position() {
         let contexts: Vec<_> = (0..21).map(Tokens).collect();
         let curve = other(&contexts, true);
-        let input = input(&contexts, &curve);
+        let input = input(&curve);
         let axis = CallAxis::new(&input);
         assert_eq!(axis.end(), 10.0);
         let points = super::curve(&input, axis, &Columns::whole(axis, 100));
@@ -179,7 +158,7 @@ mod tests {
     fn by_call_a_shorter_session_ends_earlier() {
         let contexts = vec![Tokens(5); 4];
         let curve = other(&contexts, false);
-        let input = input(&contexts, &curve);
+        let input = input(&curve);
         let axis = CallAxis::new(&input);
         assert_eq!(axis.end(), 10.0);
         assert_eq!(

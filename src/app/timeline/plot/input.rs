@@ -15,7 +15,7 @@ pub struct TimelineInput<'a> {
     /// The lane whose context is stacked by kind, one sample per call.
     pub area: &'a [Sample],
     /// Tokens that are not recorded, by call, at the bottom of the stack.
-    pub unseen: &'a dyn Fn(usize) -> Tokens,
+    pub unrecorded: &'a dyn Fn(usize) -> Tokens,
     /// The lanes drawn as lines.
     pub lanes: &'a [LaneLine<'a>],
     /// Usage reported by the provider, by call.

@@ -210,14 +210,14 @@ impl WholeSession {
 /// Returns the label of the lowest kind. Content before the first message may be recorded, known only by its size, or
 /// both.
 pub(super) fn lowest_label(input: &TimelineInput<'_>) -> &'static str {
-    let (mut is_any_unseen, mut is_any_recorded) = (false, false);
+    let (mut is_any_unrecorded, mut is_any_recorded) = (false, false);
     for (call, sample) in input.area.iter().enumerate() {
         let system = Tokens::from(sample.by_kind[Kind::System.index()]);
-        let unseen = (input.unseen)(call).min(system);
-        is_any_unseen |= unseen > Tokens::ZERO;
-        is_any_recorded |= system > unseen;
+        let unrecorded = (input.unrecorded)(call).min(system);
+        is_any_unrecorded |= unrecorded > Tokens::ZERO;
+        is_any_recorded |= system > unrecorded;
     }
-    match (is_any_unseen, is_any_recorded) {
+    match (is_any_unrecorded, is_any_recorded) {
         (true, false) => wording::NOT_RECORDED,
         (true, true) => wording::PARTLY_NOT_RECORDED,
         _ => wording::kind(Kind::System),

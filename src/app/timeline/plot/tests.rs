@@ -45,11 +45,16 @@ fn samples(n: usize, tokens: impl Fn(usize) -> u32) -> Vec<Sample> {
     (0..n).map(sample).collect()
 }
 
-fn input<'a>(area: &'a [Sample], turn_starts: &'a [usize], axis: Axis) -> TimelineInput<'a> {
+/// Returns an input with a stacked area only.
+pub(super) fn input<'a>(
+    area: &'a [Sample],
+    turn_starts: &'a [usize],
+    axis: Axis,
+) -> TimelineInput<'a> {
     TimelineInput {
         revision: 0,
         area,
-        unseen: &|_| Tokens::ZERO,
+        unrecorded: &|_| Tokens::ZERO,
         lanes: &[],
         recorded_usage: &[],
         windows: &[Tokens(200_000)],
@@ -299,9 +304,9 @@ fn unrecorded_content_is_not_labelled_system() {
     for sample in &mut all {
         sample.by_kind[Kind::System.index()] = 40;
     }
-    let named = |unseen: &dyn Fn(usize) -> Tokens| {
+    let named = |unrecorded: &dyn Fn(usize) -> Tokens| {
         lowest_label(&TimelineInput {
-            unseen,
+            unrecorded,
             ..input(&all, &[0], Axis::Calls)
         })
     };
