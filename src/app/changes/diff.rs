@@ -127,7 +127,7 @@ impl Diff {
         run.fold((AROUND_LINES, 0), &mut rows);
         let notice = (!is_whole).then(|| {
             let lines = wording::count(shown, "line");
-            format!("Shown: the first {lines} of what differs.")
+            format!("Shown: the first {lines} that differ.")
         });
         Self { rows, notice }
     }

@@ -119,23 +119,25 @@ fn job(ui: &Ui, line: &DiffLine, words: Option<Color32>) -> LayoutJob {
 /// Shows the button of folded lines.
 fn show_fold(ui: &mut Ui, id: Id, fold: &Fold, is_open: bool) {
     let n_lines = wording::count(fold.lines.len() + fold.more, "line");
-    let what = match fold.side {
+    let side = match fold.side {
         Side::Same => "unchanged",
         Side::Removed => "more removed",
         Side::Added => "more added",
     };
-    let number = n_lines.replacen(' ', &format!(" {what} "), 1);
-    let name = format!("{} {number}", if is_open { "⏷" } else { "⏵" });
+    let number = n_lines.replacen(' ', &format!(" {side} "), 1);
+    let (arrow, action) = if is_open {
+        ("⏷", "Fold")
+    } else {
+        ("⏵", "Unfold")
+    };
+    let name = format!("{arrow} {number}");
     let button = Button::new(small(ui, name))
         .frame(false)
         .min_size(vec2(ui.available_width(), 20.0));
     let button = ui
         .add(button.wrap())
         .on_hover_cursor(CursorIcon::PointingHand)
-        .accessible_name(format!(
-            "{} {number}",
-            if is_open { "Fold" } else { "Unfold" }
-        ));
+        .accessible_name(format!("{action} {number}"));
     if button.clicked() {
         ui.data_mut(|data| data.insert_temp(id, !is_open));
     }

@@ -189,7 +189,7 @@ impl App {
         if comparison.problem().is_some() {
             return None;
         }
-        let second = comparison.place();
+        let second = comparison.source();
         KeptComparison::new(document, second, self.view.compare.is_by_share)
     }
 
