@@ -57,7 +57,8 @@ pub(super) struct InsightsKey {
     pub(super) document: u64,
     pub(super) counter: &'static str,
     pub(super) window: Option<Tokens>,
-    pub(super) verdict_inputs: (Tokens, Trigger),
+    pub(super) output_reserve: Tokens,
+    pub(super) trigger: Trigger,
     pub(super) billing: BillingChoice,
 }
 

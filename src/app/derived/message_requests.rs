@@ -6,9 +6,10 @@ use crate::app::changes::compute::Changes;
 use crate::app::config::Config;
 use crate::app::messages;
 use crate::app::messages::order::Filter;
+use crate::app::messages::state::MessagesView;
 use crate::app::messages::text::MessageText;
 use crate::app::open::document::Document;
-use crate::app::selection::Selection;
+use crate::app::selection::{CallRange, Selection};
 use crate::app::view::View;
 use crate::tokens::TokenLedger;
 use std::sync::Arc;
@@ -18,34 +19,34 @@ use std::time::Duration;
 const MAX_HITS: usize = 10_000;
 
 impl Derived {
+    /// Sorts and filters the messages of the table.
     pub(super) fn update_order(
         &mut self,
         ctx: &egui::Context,
         document: &Arc<Document>,
         config: &Config,
-        (selection, view): (&Selection, &View),
+        calls: Option<CallRange>,
+        view: &MessagesView,
     ) {
-        let calls = selection.calls;
         let key = OrderKey {
             calls,
             document: document.id,
             ledgers: self.ledgers.generation(),
-            cumulative: if view.messages.sort.needs_cumulative() {
+            cumulative: if view.sort.needs_cumulative() {
                 self.cumulative.generation()
             } else {
                 0
             },
-            filter: view.messages.filter.clone(),
-            sort: view.messages.sort,
+            filter: view.filter.clone(),
+            sort: view.sort,
             manual_edits: view
-                .messages
                 .filter
                 .is_marked
                 .then(|| Arc::clone(&config.manual_edits)),
         };
         let cumulative = self.cumulative.get().map(Arc::clone);
         let (document, ledger) = (Arc::clone(document), self.ledger_in_use(document));
-        let (filter, sort) = (view.messages.filter.clone(), view.messages.sort);
+        let (filter, sort) = (view.filter.clone(), view.sort);
         let manual_edits = Arc::clone(&config.manual_edits);
         self.message_order.want(ctx, self.at, &key, move |_| {
             messages::order::order(
@@ -79,6 +80,7 @@ impl Derived {
         });
     }
 
+    /// Reads the text of the selected message.
     pub(super) fn update_text(
         &mut self,
         ctx: &egui::Context,
@@ -100,6 +102,7 @@ impl Derived {
         });
     }
 
+    /// Compares the selected item with the focused lane's version.
     pub(super) fn update_changes(
         &mut self,
         ctx: &egui::Context,

@@ -181,7 +181,7 @@ impl Derived {
         self.update_calls(ctx, selection.lane, view.cost.sort);
         self.update_losses(ctx, document);
         self.update_evaluation(ctx, document, selection, view);
-        self.update_order(ctx, document, config, (selection, view));
+        self.update_order(ctx, document, config, selection.calls, &view.messages);
         self.update_hits(ctx, document, &view.messages.filter);
         self.update_difference(ctx, selection);
         self.update_text(ctx, document, selection, view);

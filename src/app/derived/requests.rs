@@ -17,17 +17,16 @@ use crate::app::evaluate::losses::{Losses, ReuseDistances};
 use crate::app::evaluate::state::EvaluatePage;
 use crate::app::events::list::{EventFilter, EventList};
 use crate::app::insights::session::SessionInsights;
-use crate::app::lanes::rows::{LaneRows, LaneState};
+use crate::app::lanes::rows::LaneRows;
 use crate::app::messages::cumulative::CumulativeTokens;
 use crate::app::open::document::Document;
-use crate::app::runs::replays::{LaneRun, run_all};
+use crate::app::runs::replays::run_all;
 use crate::app::selection::Selection;
 use crate::app::settings_panel::policies::Policies;
 use crate::app::tune::sweep::Sweep;
 use crate::app::view::{Tab, View};
-use crate::engine::{recorded, simulate};
+use crate::engine::simulate;
 use crate::tokens::{self, Counter, Progress, TokenLedger};
-use rayon::prelude::*;
 use std::sync::Arc;
 
 impl Derived {
@@ -86,6 +85,7 @@ impl Derived {
         self.ledgers.of(&key).map(Arc::clone)
     }
 
+    /// Replays the lanes whose inputs changed.
     pub(super) fn update_runs(
         &mut self,
         ctx: &egui::Context,
@@ -111,6 +111,7 @@ impl Derived {
         });
     }
 
+    /// Counts how often each message was sent.
     pub(super) fn update_cumulative(&mut self, ctx: &egui::Context, document: &Arc<Document>) {
         let Some(runs) = self.runs.get().filter(|r| r.document == document.id) else {
             return;
@@ -125,6 +126,7 @@ impl Derived {
         });
     }
 
+    /// Computes the costs of the lanes.
     pub(super) fn update_costs(&mut self, ctx: &egui::Context) {
         let Some(runs) = self.runs.get().map(Arc::clone) else {
             return;
@@ -151,7 +153,8 @@ impl Derived {
             document: runs.document,
             counter: runs.config.counter,
             window: runs.config.window,
-            verdict_inputs: runs.verdict_inputs.clone(),
+            output_reserve: runs.output_reserve,
+            trigger: runs.trigger.clone(),
             billing: costs.billing.clone(),
         };
         self.insights.want(ctx, self.at, &key, move |_| {
@@ -159,6 +162,7 @@ impl Derived {
         });
     }
 
+    /// Sorts the calls of the focused lane.
     pub(super) fn update_calls(
         &mut self,
         ctx: &egui::Context,
@@ -187,6 +191,7 @@ impl Derived {
         });
     }
 
+    /// Indexes the session's names, measures the distances of references, and finds those at risk in each lane.
     pub(super) fn update_losses(&mut self, ctx: &egui::Context, document: &Arc<Document>) {
         let Some(runs) = self.runs.get().filter(|r| r.document == document.id) else {
             return;
@@ -204,7 +209,7 @@ impl Derived {
         };
         let (of_runs, of_names) = (Arc::clone(&runs), Arc::clone(&names));
         self.reuse_distances.want(ctx, self.at, &key, move |_| {
-            ReuseDistances::new(&of_names, &of_runs.case, of_runs.verdict_inputs.0)
+            ReuseDistances::new(&of_names, &of_runs.case, of_runs.output_reserve)
         });
         let Some(reuse) = self.reuse_distances.of(&key).map(Arc::clone) else {
             return;
@@ -249,6 +254,7 @@ impl Derived {
         });
     }
 
+    /// Lists the events that the filter accepts.
     pub(super) fn update_events(
         &mut self,
         ctx: &egui::Context,
@@ -271,6 +277,7 @@ impl Derived {
         });
     }
 
+    /// Compares the contexts of two calls in each lane.
     pub(super) fn update_difference(&mut self, ctx: &egui::Context, selection: &Selection) {
         let (Some(runs), Some(compared)) = (self.runs.get().map(Arc::clone), selection.compared)
         else {
@@ -285,6 +292,7 @@ impl Derived {
             .want(ctx, self.at, &key, move |_| Differences::new(&runs, calls));
     }
 
+    /// Aligns the contexts of the lanes at a call.
     pub(super) fn update_rows(&mut self, ctx: &egui::Context, call: usize) {
         let Some(runs) = self.runs.get().map(Arc::clone) else {
             return;
@@ -293,29 +301,8 @@ impl Derived {
             runs: self.runs.generation(),
             call,
         };
-        self.rows.want(ctx, self.at, &key, move |_| {
-            let last = runs.case.session.calls.len().saturating_sub(1);
-            // The last call shows the end of the session with its answer: the context of the outcome.
-            let is_before_end = call < last;
-            let state = |lane: &Arc<LaneRun>| {
-                let run = || simulate(&runs.case, &lane.policy, &lane.knobs, Some(call));
-                is_before_end.then(|| LaneState::from(run()))
-            };
-            let as_recorded = || {
-                let run = || recorded(&runs.case, runs.verdict_inputs.0, Some(call));
-                is_before_end.then(|| run().context)
-            };
-            let (as_recorded, until): (_, Vec<_>) =
-                rayon::join(as_recorded, || runs.lanes.par_iter().map(state).collect());
-            let as_recorded = as_recorded.as_ref();
-            let as_recorded = as_recorded.unwrap_or(&runs.recorded.outcome.context);
-            let contexts = runs.lanes.iter().zip(&until).map(|(lane, until)| {
-                let there = until.as_ref().map(|stand| &stand.context);
-                there.unwrap_or(&lane.outcome.context)
-            });
-            let rows = LaneRows::new(&runs.case, call, as_recorded, contexts);
-            LaneRows { until, ..rows }
-        });
+        self.rows
+            .want(ctx, self.at, &key, move |_| LaneRows::at_call(&runs, call));
     }
 }
 

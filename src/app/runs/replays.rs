@@ -124,8 +124,10 @@ pub struct Runs {
     pub recorded: Arc<LaneRun>,
     /// The result in one sentence.
     pub verdict: Verdict,
-    /// Output reserve and trigger of the verdict.
-    pub verdict_inputs: (Tokens, Trigger),
+    /// Output reserve of the recorded lane.
+    pub output_reserve: Tokens,
+    /// The trigger that the verdict compares the session with.
+    pub trigger: Trigger,
 }
 
 impl Runs {
@@ -238,7 +240,8 @@ pub(in crate::app) fn run_all(
         lanes,
         recorded: Arc::new(recorded),
         verdict,
-        verdict_inputs: (reserve, trigger),
+        output_reserve: reserve,
+        trigger,
     }
 }
 
