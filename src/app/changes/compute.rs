@@ -1,7 +1,7 @@
 //! Changes of a message in a lane, next to the original: the difference, or the summary that replaces it.
 
 use super::diff::Diff;
-use super::message_status::ChangeInputs;
+use super::message_changes::ChangeInputs;
 use crate::app::lanes::lane_context::WrittenPosition;
 use crate::app::lanes::rows::LaneRows;
 use crate::app::open::document::Document;

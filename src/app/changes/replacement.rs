@@ -1,7 +1,7 @@
 //! Messages that a lane wrote, next to the messages they replace.
 
 use super::compute::{Changes, Original, Replacement};
-use super::message_status::{ChangeInputs, cause, sentence};
+use super::message_changes::{ChangeInputs, cause, sentence};
 use super::predicted_summary;
 use crate::app::lanes::lane_context::WrittenPosition;
 use crate::app::messages::text::MessageText;

@@ -1,4 +1,4 @@
-//! Status of a message in a lane, from the run's context and the events that changed it.
+//! The changes of a message in a lane, from the context of its run and the events that changed it.
 
 use super::compute::{ChangedPart, Changes, TokenChange};
 use super::diff::Diff;
@@ -17,19 +17,20 @@ use crate::units::Tokens;
 use std::ops::Range;
 
 /// The inputs of the changes.
-pub(in crate::app) struct ChangeInputs<'a> {
-    pub(in crate::app) document: &'a Document,
-    pub(in crate::app) runs: &'a Runs,
-    pub(in crate::app) rows: &'a LaneRows,
-    pub(in crate::app) lane: usize,
-    pub(in crate::app) context: &'a Context,
-    pub(in crate::app) events: &'a [Event],
+pub(super) struct ChangeInputs<'a> {
+    pub(super) document: &'a Document,
+    pub(super) runs: &'a Runs,
+    pub(super) rows: &'a LaneRows,
+    pub(super) lane: usize,
+    pub(super) context: &'a Context,
+    pub(super) events: &'a [Event],
     /// The lane is shown at the end of its run.
-    pub(in crate::app) is_whole: bool,
+    pub(super) is_whole: bool,
 }
 
 impl ChangeInputs<'_> {
-    pub(in crate::app) fn message(&self, message: usize) -> Changes {
+    /// Returns the changes of a message of the session.
+    pub(super) fn message(&self, message: usize) -> Changes {
         let context = self.context;
         let is_it = |entry: &&Entry| entry.message() == Some(message as u32);
         if let Some(entry) = context.entries.iter().find(is_it) {
@@ -51,7 +52,8 @@ impl ChangeInputs<'_> {
         }
     }
 
-    pub(in crate::app) fn written(&self, place: WrittenPosition) -> Changes {
+    /// Returns the changes behind a message that the lane wrote: the messages it replaces.
+    pub(super) fn written(&self, place: WrittenPosition) -> Changes {
         let found = WrittenPosition::all(self.context)
             .into_iter()
             .find(|(at, ..)| *at == place);
@@ -143,21 +145,24 @@ impl ChangeInputs<'_> {
         }
     }
 
-    pub(in crate::app) fn event(&self, event: Option<u32>) -> Option<&Event> {
+    /// Returns an event of the run up to the call of the rows.
+    pub(super) fn event(&self, event: Option<u32>) -> Option<&Event> {
         self.events.get(event? as usize)
     }
 
     /// Returns the event's index in the complete run, where manual edits happen only at the end.
-    pub(in crate::app) fn link(&self, event: Option<u32>) -> Option<usize> {
+    pub(super) fn link(&self, event: Option<u32>) -> Option<usize> {
         let is_manual = self.event(event)?.is_manual();
         (self.is_whole || !is_manual).then_some(event? as usize)
     }
 
-    pub(in crate::app) fn label(&self) -> &str {
+    /// Returns the name of the lane.
+    pub(super) fn label(&self) -> &str {
         &self.runs.labels[self.lane]
     }
 
-    pub(in crate::app) fn place(&self) -> String {
+    /// Returns the call of the rows, as in `at call 12`.
+    pub(super) fn place(&self) -> String {
         wording::place(self.rows.call, self.document.session().calls.len())
     }
 }
