@@ -59,7 +59,7 @@ pub fn timeline(ui: &mut Ui, input: &TimelineInput<'_>) -> TimelineResponse {
     let mut state: TimelineState = ui.data_mut(|data| data.get_temp(id)).unwrap_or_default();
     let areas = Areas::new(outer, input);
     let plot = ui.interact(areas.plot, id.with("plot"), Sense::click_and_drag());
-    let frame = Frame {
+    let frame = FrameInput {
         id,
         input,
         areas,
@@ -113,9 +113,9 @@ pub fn timeline(ui: &mut Ui, input: &TimelineInput<'_>) -> TimelineResponse {
     out
 }
 
-/// The timeline of one frame before its view is known.
+/// The inputs of one frame, before its view is known.
 #[derive(Clone, Copy)]
-struct Frame<'a> {
+struct FrameInput<'a> {
     id: Id,
     input: &'a TimelineInput<'a>,
     areas: Areas,
@@ -124,8 +124,8 @@ struct Frame<'a> {
 }
 
 /// Applies the input to the view and reduces the samples. Returns the chart, and the result of keys.
-fn chart<'a>(ui: &Ui, frame: Frame<'a>, state: &mut TimelineState) -> (Chart<'a>, KeyInput) {
-    let Frame {
+fn chart<'a>(ui: &Ui, frame: FrameInput<'a>, state: &mut TimelineState) -> (Chart<'a>, KeyInput) {
+    let FrameInput {
         input,
         areas,
         axis,
@@ -169,8 +169,13 @@ fn chart<'a>(ui: &Ui, frame: Frame<'a>, state: &mut TimelineState) -> (Chart<'a>
 
 /// Returns the view after input by pointer and keys, within the axes, and the result of keys. `top` is the top of the
 /// vertical axis.
-fn navigate(ui: &Ui, frame: Frame<'_>, top: f64, state: &mut TimelineState) -> (View, KeyInput) {
-    let Frame {
+fn navigate(
+    ui: &Ui,
+    frame: FrameInput<'_>,
+    top: f64,
+    state: &mut TimelineState,
+) -> (View, KeyInput) {
+    let FrameInput {
         id,
         input,
         areas,
@@ -211,7 +216,7 @@ fn menu(plot: &Response, chart: &Chart<'_>, call: &mut usize, out: &mut Timeline
     let (call, number) = (*call, *call + 1);
     let is_marked = chart.input.restarts.binary_search(&call).is_ok();
     let shown = plot.context_menu(|ui| {
-        if ui.button(format!("Look at call {number}")).clicked() {
+        if ui.button(format!("Select call {number}")).clicked() {
             out.clicked_call = Some(call);
         }
         if ui
