@@ -174,14 +174,14 @@ fn tokens(input: &LanesInput<'_>, n: Tokens) -> String {
 }
 
 /// The layout of the figures, identical in every head.
-pub(in crate::app) struct Grid {
+pub(super) struct Grid {
     columns: Vec<f32>,
     space: f32,
 }
 
 impl Grid {
     /// Computes the layout for figures in this width.
-    pub(in crate::app) fn new(ui: &Ui, input: &LanesInput<'_>, room: f32) -> Self {
+    pub(super) fn new(ui: &Ui, input: &LanesInput<'_>, room: f32) -> Self {
         let widths = widths(ui, input);
         let columns = |per_row: usize| columns(&widths, per_row);
         let fits = |columns: &Vec<f32>| {
@@ -196,7 +196,7 @@ impl Grid {
     }
 
     /// Returns the height of the rows after the first, in points.
-    pub(in crate::app) fn more(&self) -> f32 {
+    pub(super) fn more(&self) -> f32 {
         let rows = 1..N.div_ceil(self.columns.len());
         rows.map(|row| self.row(row) + GAP).sum()
     }

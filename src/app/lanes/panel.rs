@@ -241,8 +241,10 @@ fn show_line(ui: &mut Ui, input: &LanesInput<'_>, line: Line, width: f32, comman
 }
 
 /// Returns the position of the content that a lane wrote in this line, if any.
-fn written_at(input: &LanesInput<'_>, line: Line, lane: usize) -> Option<WrittenPosition> {
-    let Line::Row(row) = line else { return None };
+fn written_at(input: &LanesInput<'_>, shown: Line, lane: usize) -> Option<WrittenPosition> {
+    let Line::Row(row) = shown else {
+        return None;
+    };
     let Row::Written(place) = input.rows.rows[row] else {
         return None;
     };
