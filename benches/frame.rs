@@ -11,7 +11,7 @@ mod common;
 
 use egui::{ClippedPrimitive, Event, Key, Modifiers, Theme, vec2};
 use plimsoll::app::background::latest_result::WorkMode;
-use plimsoll::app::picture::Stage;
+use plimsoll::app::picture::OffscreenWindow;
 use plimsoll::app::{App, Options};
 use std::time::Duration;
 
@@ -20,12 +20,12 @@ fn main() {
 }
 
 /// Opens a window with the session and draws frames until nothing changes.
-fn window() -> (Stage, App, tempfile::TempDir) {
+fn window() -> (OffscreenWindow, App, tempfile::TempDir) {
     window_with(false)
 }
 
 /// Opens a window with the session, and compares it with one of the same length if `is_compared`.
-fn window_with(is_compared: bool) -> (Stage, App, tempfile::TempDir) {
+fn window_with(is_compared: bool) -> (OffscreenWindow, App, tempfile::TempDir) {
     let folder = tempfile::tempdir().expect("a folder for the session");
     let path = folder.path().join("bench.jsonl");
     let messages = number("PLIMSOLL_MESSAGES").unwrap_or(common::MESSAGES);
@@ -51,7 +51,7 @@ fn window_with(is_compared: bool) -> (Stage, App, tempfile::TempDir) {
         },
         ..Options::default()
     };
-    let mut stage = Stage::new(vec2(1440.0, 900.0), 1.0, Theme::Dark);
+    let mut stage = OffscreenWindow::new(vec2(1440.0, 900.0), 1.0, Theme::Dark);
     let mut app = App::new(stage.context(), &options);
     let (frames, pause) = if is_threaded() {
         (600, Duration::from_millis(20))
@@ -90,7 +90,7 @@ fn press_with(modifiers: Modifiers, key: Key) -> Vec<Event> {
 }
 
 /// A frame up to what the GPU gets.
-fn frame(stage: &mut Stage, app: &mut App, events: Vec<Event>) -> Vec<ClippedPrimitive> {
+fn frame(stage: &mut OffscreenWindow, app: &mut App, events: Vec<Event>) -> Vec<ClippedPrimitive> {
     stage.frame(events, &mut |ui| app.show(ui));
     stage.meshes()
 }

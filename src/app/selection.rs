@@ -4,8 +4,14 @@ pub use crate::analysis::CallRange;
 
 use crate::app::lanes::lane_context::WrittenPosition;
 
-/// Lane and position of an event.
-pub type EventId = (Option<usize>, usize);
+/// An event of the replays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct EventId {
+    /// Index of its lane; `None` for the recorded one.
+    pub lane: Option<usize>,
+    /// Index in the events of the lane's run.
+    pub index: usize,
+}
 
 impl CallRange {
     /// Returns the range after one of its ends moved to the neighbor of that end, and the moved end. `current` is the

@@ -1,7 +1,7 @@
 //! Conversion of a session to another format: the draft, what the format cannot represent, and the result.
 
 use crate::app::background::latest_result::WorkMode;
-use crate::app::background::task::{self, Background};
+use crate::app::background::task::Background;
 use crate::app::open::document::{Document, Origin};
 use crate::exec::{self, Aspect, Converted};
 use crate::formats::{self, Format};
@@ -135,10 +135,7 @@ impl Conversion {
             exec::convert(&document.loaded, format, &output)
         };
         self.failed = None;
-        self.writing = Some(match at {
-            WorkMode::AsNeeded => task::start("conversion", ctx, work),
-            WorkMode::InFrame => task::done(work),
-        });
+        self.writing = Some(at.start(ctx, "conversion", work));
     }
 
     /// Receives the comparison and the written file since the last frame.
@@ -180,10 +177,7 @@ fn compare(
     let progress = Arc::new(Progress::default());
     let (document, shared) = (Arc::clone(document), Arc::clone(&progress));
     let work = move || exec::would_convert(&document.loaded, format, &shared);
-    let work = match at {
-        WorkMode::AsNeeded => task::start("comparison", ctx, work),
-        WorkMode::InFrame => task::done(work),
-    };
+    let work = at.start(ctx, "comparison", work);
     (progress, Preview::Comparing(work))
 }
 

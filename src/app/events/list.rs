@@ -7,15 +7,15 @@ use crate::engine::{Did, Event};
 /// Filter of the event list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventFilter {
-    /// Kind of events to list.
-    pub shows: Shows,
+    /// Events to list.
+    pub group: EventGroup,
     /// List only events of the focused lane, or of the recorded one.
     pub is_one_lane: bool,
 }
 
-/// Kinds of events to list.
+/// A group of events, by their effect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shows {
+pub enum EventGroup {
     /// Every event.
     #[default]
     All,
@@ -27,8 +27,8 @@ pub enum Shows {
     Log,
 }
 
-impl Shows {
-    /// All kinds, in display order.
+impl EventGroup {
+    /// All groups, in display order.
     pub const ALL: [Self; 4] = [Self::All, Self::Changes, Self::NoOps, Self::Log];
 
     /// Returns the label.
@@ -51,7 +51,7 @@ impl Shows {
         }
     }
 
-    /// Returns whether an event is listed.
+    /// Returns whether an event belongs to the group.
     pub fn has(self, event: &Event) -> bool {
         match self {
             Self::All => true,
@@ -69,8 +69,8 @@ pub struct EventList {
     pub rows: Vec<EventId>,
     /// The call of each event.
     calls: Vec<usize>,
-    /// The number of events for each of [`Shows::ALL`].
-    pub counts: [usize; Shows::ALL.len()],
+    /// The number of events for each of [`EventGroup::ALL`].
+    pub counts: [usize; EventGroup::ALL.len()],
 }
 
 impl EventList {
@@ -85,7 +85,7 @@ impl EventList {
         let end = runs.case.session.calls.len().saturating_sub(1);
         let mut list = Self::default();
         for id in &runs.events {
-            if filter.is_one_lane && id.0 != focused {
+            if filter.is_one_lane && id.lane != focused {
                 continue;
             }
             let Some((_, event)) = runs.event(*id) else {
@@ -94,10 +94,10 @@ impl EventList {
             if calls.is_some_and(|calls| !calls.contains(event.call.min(end))) {
                 continue;
             }
-            for (shows, count) in Shows::ALL.iter().zip(&mut list.counts) {
-                *count += usize::from(shows.has(event));
+            for (group, count) in EventGroup::ALL.iter().zip(&mut list.counts) {
+                *count += usize::from(group.has(event));
             }
-            if filter.shows.has(event) {
+            if filter.group.has(event) {
                 list.rows.push(*id);
                 list.calls.push(event.call);
             }
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn no_ops_are_not_changes_and_log_output_is_listed_for_every_action() {
-        let listed = |event: &Event| Shows::ALL.map(|shows| shows.has(event));
+        let listed = |event: &Event| EventGroup::ALL.map(|group| group.has(event));
         assert_eq!(
             listed(&event(Did::Removed, &[])),
             [true, true, false, false]

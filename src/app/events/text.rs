@@ -1,4 +1,4 @@
-//! Text of an event: its cause, the arithmetic term by term, and its result.
+//! Text of an event: its cause with the value of each term, and its result.
 
 use crate::app::wording;
 use crate::engine::{Did, Event, Outcome};
@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 /// Maximum length of a log line in the list.
 const LINE: usize = 240;
 
-/// Returns the number of the call before which it happened; `end` for a recorded compaction after the last call.
+/// Returns the number of the call before which an event happened; `end` for a recorded compaction after the last call.
 pub fn call(event: &Event, n_calls: usize) -> String {
     if event.call < n_calls {
         wording::number(event.call)
@@ -28,8 +28,8 @@ pub fn why(event: &Event, outcome: &Outcome) -> String {
     }
     let mut why = filled_in(event);
     if let Some((sent, received)) = event.request {
-        let (sent, back) = (wording::short(sent), wording::short(received));
-        let _ = write!(why, " · asked for a summary: {sent} sent, {back} back");
+        let (sent, received) = (wording::short(sent), wording::short(received));
+        let _ = write!(why, " · summary request: {sent} sent, {received} received");
     }
     if event.orphans > 0 {
         let _ = write!(why, " · {}", wording::count(event.orphans, "orphan"));
@@ -61,22 +61,19 @@ pub fn filled_in(event: &Event) -> String {
 }
 
 /// Returns a short description of the result.
-pub fn did(event: &Event) -> String {
+pub fn result(event: &Event) -> String {
+    let action = event.action.name();
     let messages = || wording::count(event.n_messages(), "message");
     match event.did {
-        Did::Removed => format!("{} of {}", deed(event), messages()),
+        Did::Removed => format!("{action} of {}", messages()),
         Did::Changed if event.n_messages() > 0 => {
-            format!("{} in {}, nothing removed", deed(event), messages())
+            format!("{action} in {}, nothing removed", messages())
         }
-        Did::Changed => format!("{}, nothing removed", deed(event)),
+        Did::Changed => format!("{action}, nothing removed"),
         Did::Nothing => "ran and changed nothing".to_owned(),
         Did::Logged if event.log.is_empty() => "gave up".to_owned(),
         Did::Logged => "logged a message, changed nothing".to_owned(),
     }
-}
-
-fn deed(event: &Event) -> &'static str {
-    event.action.name()
 }
 
 /// Returns the full text for the clipboard; `call` is the call of the event.
@@ -85,7 +82,7 @@ pub fn whole(event: &Event, outcome: &Outcome, lane: &str, call: &str) -> String
         "call {call} · {lane} · {} ({})\n{}\n",
         event.stage,
         event.action,
-        did(event)
+        result(event)
     );
     let _ = writeln!(out, "when {}", event.cause.when);
     for (name, value) in &event.cause.terms {
@@ -100,7 +97,11 @@ pub fn whole(event: &Event, outcome: &Outcome, lane: &str, call: &str) -> String
         wording::count(event.orphans, "orphan")
     );
     if let Some((sent, received)) = event.request {
-        let _ = writeln!(out, "summary request: {} sent, {} back", sent.0, received.0);
+        let _ = writeln!(
+            out,
+            "summary request: {} sent, {} received",
+            sent.0, received.0
+        );
     }
     let halt = halt(event, outcome);
     for line in event.log.iter().map(String::as_str).chain(halt) {
@@ -148,7 +149,7 @@ mod tests {
         );
         let outcome = Outcome::default();
         assert_eq!(why(&event, &outcome), "used 12,000 ≥ limit 0.500");
-        assert_eq!(did(&event), "drop of 2 messages");
+        assert_eq!(result(&event), "drop of 2 messages");
     }
 
     #[test]

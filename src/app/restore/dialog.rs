@@ -57,7 +57,7 @@ fn form(ui: &mut Ui, restoring: &Restoring, commands: &mut Commands) {
     let mut draft = restoring.draft.clone();
     ui.add_enabled_ui(!restoring.is_busy(), |ui| {
         for (path, id, label, hint) in FIELDS {
-            widgets::labelled(ui, (label, LABEL, space::M), |ui, label| {
+            widgets::labelled(ui, label, LABEL, space::M, |ui, label| {
                 let field = PathField { id, label, hint };
                 if field.show(ui, draft.path_mut(path)) {
                     commands.push(RestoreCommand::Browse(path));

@@ -7,7 +7,6 @@ use crate::app::open::document::Document;
 use crate::app::selection::{EventId, Selection};
 use crate::app::settings_panel::knobs::{self, KnobSettings};
 use crate::app::settings_panel::policies;
-use crate::app::wording;
 use crate::engine::{
     Budget, Case, Did, Event, Hook, Knob, KnobRole, KnobValues, Outcome, Peak, Policy, Stage,
     recorded, simulate,
@@ -27,8 +26,8 @@ pub struct LaneRun {
     pub knobs: KnobValues,
     /// Result of the run.
     pub outcome: Outcome,
-    /// Compactions for the timeline, without manual edits: call and short text.
-    pub marks: Vec<(usize, String)>,
+    /// Calls with a compaction, without manual edits, ascending.
+    pub compactions: Vec<usize>,
     /// Calls with an event that changed nothing, ascending.
     pub no_ops: Vec<usize>,
     /// The first call of each run of calls at which the system would have stopped.
@@ -52,9 +51,9 @@ impl LaneRun {
         Self {
             policy,
             knobs,
-            marks: did(Did::Removed)
+            compactions: did(Did::Removed)
                 .filter(|event| !event.is_manual())
-                .map(mark)
+                .map(|event| event.call)
                 .collect(),
             no_ops: did(Did::Nothing).map(|e| e.call).collect(),
             halts: halt_runs(&outcome),
@@ -106,11 +105,6 @@ pub fn reads_errors(policy: &Policy) -> bool {
     policy.stages.iter().any(reads)
 }
 
-fn mark(event: &Event) -> (usize, String) {
-    let (before, after) = (wording::short(event.before), wording::short(event.after));
-    (event.call, format!("{} {before} → {after}", event.action))
-}
-
 /// All runs for one config.
 #[derive(Debug)]
 pub struct Runs {
@@ -130,8 +124,10 @@ pub struct Runs {
     pub recorded: Arc<LaneRun>,
     /// The result in one sentence.
     pub verdict: Verdict,
-    /// Output reserve and trigger of the verdict.
-    pub verdict_inputs: (Tokens, Trigger),
+    /// Output reserve of the recorded lane.
+    pub output_reserve: Tokens,
+    /// The trigger that the verdict compares the session with.
+    pub trigger: Trigger,
 }
 
 impl Runs {
@@ -144,9 +140,9 @@ impl Runs {
     }
 
     /// Returns an event and its run.
-    pub fn event(&self, (lane, index): EventId) -> Option<(&LaneRun, &Event)> {
-        let run = self.lane(lane)?;
-        Some((run, run.outcome.events.get(index)?))
+    pub fn event(&self, id: EventId) -> Option<(&LaneRun, &Event)> {
+        let run = self.lane(id.lane)?;
+        Some((run, run.outcome.events.get(id.index)?))
     }
 
     /// Returns the name of a lane, or of the recorded one.
@@ -222,13 +218,11 @@ pub(in crate::app) fn run_all(
     let labels = numbered(lanes.iter().map(|lane| lane.policy.label.as_str()));
     let reserve = shared_reserve(&config, &case);
     let policy = as_recorded(reserve);
-    let mut recorded = LaneRun::new(
+    let recorded = LaneRun::new(
         Arc::new(policy.clone()),
         policy.defaults(),
         recorded(&case, reserve, None),
     );
-    // The document already has the recorded marks.
-    recorded.marks.clear();
     let played = lanes.iter().zip(&labels).map(|(run, label)| PlayedLane {
         name: label,
         policy: &run.policy,
@@ -246,7 +240,8 @@ pub(in crate::app) fn run_all(
         lanes,
         recorded: Arc::new(recorded),
         verdict,
-        verdict_inputs: (reserve, trigger),
+        output_reserve: reserve,
+        trigger,
     }
 }
 
@@ -290,7 +285,7 @@ fn events(lanes: &[Arc<LaneRun>], recorded: &LaneRun) -> Vec<EventId> {
     all.extend((0..).zip(lanes).flat_map(|(lane, run)| of(Some(lane), run)));
     all.sort_unstable();
     all.into_iter()
-        .map(|(_, lane, index)| (lane, index))
+        .map(|(_, lane, index)| EventId { lane, index })
         .collect()
 }
 

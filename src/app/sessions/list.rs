@@ -3,7 +3,7 @@
 use super::search::{FoundRow, SessionSearch, files};
 use crate::analysis::query::Hit;
 use crate::app::background::latest_result::WorkMode;
-use crate::app::background::task::{self, Background};
+use crate::app::background::task::Background;
 use crate::app::tabs::target_tab::TargetTab;
 use crate::exec::stores::{self, Cache, Listed, Listing, SessionSummary};
 use crate::exec::{self, IndexFolder};
@@ -140,10 +140,7 @@ impl Sessions {
         let (sender, news) = channel();
         let (shared, of, again) = (Arc::clone(&progress), folder.clone(), ctx.clone());
         let work = move || read(of.as_deref(), with_state, &shared, &sender, &again);
-        let work = match at {
-            WorkMode::AsNeeded => task::start("sessions", ctx, work),
-            WorkMode::InFrame => task::done(work),
-        };
+        let work = at.start(ctx, "sessions", work);
         let mut search = SessionSearch::new(index);
         search.update_index(ctx, at, folder.clone());
         Self {

@@ -86,7 +86,7 @@ impl App {
         let found = runs.and_then(|runs| runs.event(id));
         if let Some(call) = found.map(|(_, event)| event.call) {
             self.select_call(call);
-            self.selection.lane = id.0;
+            self.selection.lane = id.lane;
             self.selection.event = Some(id);
             // The row is already under the pointer.
             self.once.reveals_event = false;
@@ -100,7 +100,7 @@ impl App {
             let mut kept = compaction.kept.iter().copied();
             kept.find(|message| document.facts[*message].kind == Kind::Summary)
         });
-        self.select_event((None, index));
+        self.select_event(EventId { lane: None, index });
         match summary {
             Some(summary) => self.select_message(summary),
             None => self.view.tab = Tab::Events,

@@ -6,7 +6,7 @@ use super::point_settings::settings;
 use super::sweep::Sweep;
 use crate::analysis::tune::{Point, Price, RiskAxis, Score};
 use crate::app::command::Commands;
-use crate::app::plots::scatter::{Dot, NamedPoint, ScatterInput, scatter};
+use crate::app::plots::scatter::{Dot, Level, NamedPoint, ScatterInput, scatter};
 use crate::app::theme::{self, Palette, palette};
 use crate::app::widgets::Tone;
 use crate::app::wording;
@@ -43,7 +43,10 @@ pub(super) fn show(
         dots: &dots,
         front: &front.collect::<Vec<_>>(),
         named: &named_points(ui, input, sweep),
-        level: floor.map(|n| (n as f64, "noise floor")),
+        level: floor.map(|n| Level {
+            value: n as f64,
+            name: "noise floor",
+        }),
         ringed: ringed.and_then(dot_of),
         axes: match sweep.unit {
             Price::Usd => ["cost", &axis],

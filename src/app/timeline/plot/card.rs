@@ -105,7 +105,7 @@ fn kinds(chart: &Chart<'_>, call: usize) -> Vec<Row<'static>> {
         return Vec::new();
     };
     let tokens = |kind: Kind| Tokens::from(sample.by_kind[kind.index()]);
-    let unseen = (chart.input.unseen)(call).min(tokens(Kind::System));
+    let unrecorded = (chart.input.unrecorded)(call).min(tokens(Kind::System));
     let row = |kind: Kind, name: &'static str, value: Tokens| Row {
         mark: chart.palette.kind(kind),
         is_square: true,
@@ -113,9 +113,9 @@ fn kinds(chart: &Chart<'_>, call: usize) -> Vec<Row<'static>> {
         value,
         color: chart.palette.text,
     };
-    let mut rows = vec![row(Kind::System, wording::NOT_RECORDED, unseen)];
+    let mut rows = vec![row(Kind::System, wording::NOT_RECORDED, unrecorded)];
     rows.extend(Kind::ALL.into_iter().map(|kind| match kind {
-        Kind::System => row(kind, wording::kind(kind), tokens(kind) - unseen),
+        Kind::System => row(kind, wording::kind(kind), tokens(kind) - unrecorded),
         _ => row(kind, wording::kind(kind), tokens(kind)),
     }));
     rows.retain(|row| row.value > Tokens::ZERO);
