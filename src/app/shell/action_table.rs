@@ -1,6 +1,6 @@
 //! The table of actions for the command palette, the help sheet and keys.
 
-use super::action::{Action, When, always, elsewhere, in_session, key, named, row};
+use super::action::{Action, When, always, digits, elsewhere, in_session, key, named, row};
 use super::command::ShellCommand;
 use crate::app::command::Command;
 use crate::app::command_palette::state::PaletteCommand;
@@ -19,6 +19,7 @@ use crate::app::sessions::list::SessionsCommand;
 use crate::app::settings_panel::command::SettingsCommand;
 use crate::app::tabs::command::TabsCommand;
 use crate::app::tune::command::TuneCommand;
+use crate::app::view::Tab;
 use egui::{Key, Modifiers, ThemePreference};
 
 const NONE: Modifiers = Modifiers::NONE;
@@ -159,35 +160,16 @@ pub(super) static ACTIONS: &[Action] = &[
         "↑   ↓   Enter",
         "In the list of sessions: move the highlight, open the session",
     ),
-    row(
+    // Before the digits without Alt, which would match these as well.
+    digits(
         "Alt+1 … 9",
         "Open a tab of the drawer",
-        When::InDocument,
-        &[
-            key(Modifiers::ALT, Key::Num1, |_| tab(0)),
-            key(Modifiers::ALT, Key::Num2, |_| tab(1)),
-            key(Modifiers::ALT, Key::Num3, |_| tab(2)),
-            key(Modifiers::ALT, Key::Num4, |_| tab(3)),
-            key(Modifiers::ALT, Key::Num5, |_| tab(4)),
-            key(Modifiers::ALT, Key::Num6, |_| tab(5)),
-            key(Modifiers::ALT, Key::Num7, |_| tab(6)),
-            key(Modifiers::ALT, Key::Num8, |_| tab(7)),
-            key(Modifiers::ALT, Key::Num9, |_| tab(8)),
-        ],
+        Modifiers::ALT,
+        |_, nth| send(ShellCommand::ShowTab(*Tab::ALL.get(nth)?)),
     ),
-    row(
-        "1 … 6",
-        "Focus a lane",
-        When::InDocument,
-        &[
-            key(NONE, Key::Num1, |context| context.focus(0)),
-            key(NONE, Key::Num2, |context| context.focus(1)),
-            key(NONE, Key::Num3, |context| context.focus(2)),
-            key(NONE, Key::Num4, |context| context.focus(3)),
-            key(NONE, Key::Num5, |context| context.focus(4)),
-            key(NONE, Key::Num6, |context| context.focus(5)),
-        ],
-    ),
+    digits("1 … 6", "Focus a lane", NONE, |context, nth| {
+        context.focus(nth)
+    }),
     row(
         "R",
         "Add or remove a restart mark at this call",
@@ -333,9 +315,4 @@ fn jump(landmark: Landmark, is_back: bool) -> Option<Command> {
 
 fn find(is_back: bool) -> Option<Command> {
     send(MessagesCommand::Find { is_back })
-}
-
-/// Returns the command for the drawer tab with this index.
-fn tab(nth: usize) -> Option<Command> {
-    super::drawer::tab_at(nth).map(|tab| ShellCommand::ShowTab(tab).into())
 }

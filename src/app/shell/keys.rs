@@ -1,13 +1,13 @@
 //! Handles keyboard shortcuts, and lists them for the help sheet and the command palette.
 
-use super::action::{Action, Binding, When};
+use super::action::{Action, Binding, DIGITS, When};
 use super::action_table::ACTIONS;
 use crate::app::App;
 use crate::app::command::Command;
 use crate::app::manual_edits::marks::{Mark, MarkCommand};
 use crate::app::messages::order::chosen;
 use crate::app::selection::{SelectCommand, Selection};
-use egui::{Context, ModifierNames, Popup};
+use egui::{Context, KeyboardShortcut, ModifierNames, Popup};
 use std::collections::BTreeSet;
 
 /// The state that shortcuts read.
@@ -149,10 +149,18 @@ pub(in crate::app) fn commands(
         When::Free => !is_typing && !is_dialog_open && has_document && is_free,
         When::Elsewhere => false,
     };
-    let active = ACTIONS.iter().filter(|action| applies(action.when));
-    let bindings = active.flat_map(|action| action.bindings);
-    let pressed = bindings.filter(|b| ctx.input_mut(|i| i.consume_shortcut(&b.key)));
-    pressed
-        .filter_map(|binding| (binding.command)(&context))
-        .collect()
+    let is_pressed = |key: &KeyboardShortcut| ctx.input_mut(|input| input.consume_shortcut(key));
+    let mut commands = Vec::new();
+    for action in ACTIONS.iter().filter(|action| applies(action.when)) {
+        let pressed = action.bindings.iter().filter(|b| is_pressed(&b.key));
+        commands.extend(pressed.filter_map(|binding| (binding.command)(&context)));
+        if let Some(digits) = &action.digits {
+            for (nth, key) in DIGITS.into_iter().enumerate() {
+                if is_pressed(&KeyboardShortcut::new(digits.modifiers, key)) {
+                    commands.extend((digits.command)(&context, nth));
+                }
+            }
+        }
+    }
+    commands
 }
