@@ -133,13 +133,6 @@ pub fn summary(edits: &ManualEdits) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns whether a warning is about marks: a mark had no effect, or a pinned message was removed.
-pub fn is_about_marks(warning: &str) -> bool {
-    [" manually: ", " pinned without effect: ", " pinned, and "]
-        .iter()
-        .any(|words| warning.contains(words))
-}
-
 /// Formats messages in the syntax of the command line, from 1: `3,8-12`.
 pub fn stretches(messages: &[usize]) -> String {
     let runs = messages.chunk_by(|a, b| a + 1 == *b);

@@ -8,7 +8,7 @@ use super::order::{Filter, chosen, chosen_rows};
 use super::state::MessagesCommand;
 use super::text::MessageText;
 use crate::app::command::Commands;
-use crate::app::manual_edits::list_menu::AllMarks;
+use crate::app::manual_edits::edits_button::EditsButton;
 use crate::app::selection::SelectCommand;
 use crate::app::shell::command::ShellCommand;
 use crate::app::shell::open_session::OpenSession;
@@ -92,11 +92,11 @@ pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &m
     if !is_finding || has_hidden(input) || ui.available_width() > min_field + KINDS {
         kinds(ui, input, commands);
     }
-    let marks = AllMarks::fitting(ui, input, min_field);
+    let edits = EditsButton::fitting(ui, input, min_field);
     // Shrinks where the tabs leave little width.
-    let width = (ui.available_width() - 14.0 - marks.width).clamp(MIN_FILTER, 210.0);
+    let width = (ui.available_width() - 14.0 - edits.width).clamp(MIN_FILTER, 210.0);
     find::field(ui, input, width, commands);
-    marks.show(ui, input, commands);
+    edits.show(ui, input, commands);
 }
 
 /// Shows the number of selected messages and their tokens.
