@@ -4,7 +4,7 @@
 use super::compute::{Changes, Original, Piece, Replacement};
 use crate::app::command::Commands;
 use crate::app::messages::input::MessagesInput;
-use crate::app::selection::SelectCommand;
+use crate::app::selection::{EventId, SelectCommand};
 use crate::app::shell::command::ShellCommand;
 use crate::app::theme::{self, palette, space};
 use crate::app::view::Tab;
@@ -67,7 +67,10 @@ fn status_line(ui: &mut Ui, input: &MessagesInput<'_>, changes: &Changes, comman
                 .link("Why")
                 .on_hover_text("Show the event that changed this message");
             if link.clicked() {
-                commands.push(SelectCommand::Event((Some(lane), event)));
+                commands.push(SelectCommand::Event(EventId {
+                    lane: Some(lane),
+                    index: event,
+                }));
                 commands.push(ShellCommand::ShowTab(Tab::Events));
             }
         }
@@ -253,7 +256,7 @@ fn show_original(
     } else {
         head(ui, facts.kind, "original", tokens);
     }
-    let id = Id::unique(("original", input.document.place, original.message));
+    let id = Id::unique(("original", input.document.source_id, original.message));
     body(ui, id, &original.text);
     if original.more > 0 {
         let more = wording::count(original.more, "line");

@@ -30,13 +30,13 @@ pub(super) fn show(ui: &mut Ui, input: &EventsInput<'_>, id: EventId, commands: 
         bottom: 8,
     };
     ScrollArea::vertical()
-        .id_salt(("event", id))
+        .id_salt(("event", id.lane, id.index))
         .auto_shrink(false)
         .show(ui, |ui| {
             Frame::new().inner_margin(margin).show(ui, |ui| {
                 ui.spacing_mut().item_spacing.y = space::XS;
                 ui.spacing_mut().interact_size.y = 20.0;
-                head(ui, input, (id.0, run), event, commands);
+                head(ui, input, (id.lane, run), event, commands);
                 arithmetic(ui, event);
                 result(ui, event, commands);
                 log(ui, event, text::halt(event, &run.outcome));

@@ -85,7 +85,7 @@ impl EventList {
         let end = runs.case.session.calls.len().saturating_sub(1);
         let mut list = Self::default();
         for id in &runs.events {
-            if filter.is_one_lane && id.0 != focused {
+            if filter.is_one_lane && id.lane != focused {
                 continue;
             }
             let Some((_, event)) = runs.event(*id) else {

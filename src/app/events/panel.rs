@@ -145,7 +145,7 @@ fn shown_event(input: &EventsInput<'_>, list: &EventList) -> Option<EventId> {
     selection.event.filter(is_here).or_else(|| {
         let first = list.row_at(selection.call);
         let here = || list.rows[first..].iter().take_while(|id| is_here(id));
-        let of_focused = here().find(|(lane, _)| selection.lane == *lane);
+        let of_focused = here().find(|id| selection.lane == id.lane);
         of_focused.or_else(|| here().next()).copied()
     })
 }
@@ -167,7 +167,7 @@ fn table(ui: &mut Ui, input: &EventsInput<'_>, list: &EventList, commands: &mut 
                 return;
             };
             row.select(chosen == Some(id));
-            row.cells(|ui, column| content(ui, input, (id.0, run), event, column));
+            row.cells(|ui, column| content(ui, input, (id.lane, run), event, column));
             if row.response().clicked() {
                 commands.push(SelectCommand::Event(id));
             }

@@ -5,7 +5,7 @@ use super::marks::{Mark, MarkCommand, summary};
 use super::menu::menu;
 use crate::app::command::Commands;
 use crate::app::messages::input::MessagesInput;
-use crate::app::messages::order::{Filter, chosen};
+use crate::app::messages::order::{Filter, selected_messages};
 use crate::app::messages::state::MessagesCommand;
 use crate::app::theme::{palette, space};
 use crate::app::widgets::text::{small, weak};
@@ -117,7 +117,7 @@ impl EditsButton {
 
     fn menu(&self, ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
         ui.set_max_width(WIDTH);
-        let selected = chosen(&input.selection, &input.view.added, input.order);
+        let selected = selected_messages(&input.selection, &input.view.added, input.order);
         menu(ui, input, &selected, commands);
         let has_shown = filtered_edits(ui, input, !selected.is_empty(), commands);
         if !self.marks.is_empty() {
@@ -148,8 +148,7 @@ fn filtered_edits(
     let n = wording::count(input.order.len(), "message");
     ui.label(small(ui, format!("Filtered messages: {n}")));
     for mark in Mark::ALL {
-        let (set, _) = mark.verbs();
-        let button = ui.button(format!("{set} all of them"));
+        let button = ui.button(format!("{} all of them", mark.set_label()));
         if button.on_hover_text(mark.help()).clicked() {
             let messages = input.order.iter().map(|m| *m as usize).collect();
             commands.push(MarkCommand::Set(messages, Some(mark)));

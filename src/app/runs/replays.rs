@@ -144,9 +144,9 @@ impl Runs {
     }
 
     /// Returns an event and its run.
-    pub fn event(&self, (lane, index): EventId) -> Option<(&LaneRun, &Event)> {
-        let run = self.lane(lane)?;
-        Some((run, run.outcome.events.get(index)?))
+    pub fn event(&self, id: EventId) -> Option<(&LaneRun, &Event)> {
+        let run = self.lane(id.lane)?;
+        Some((run, run.outcome.events.get(id.index)?))
     }
 
     /// Returns the name of a lane, or of the recorded one.
@@ -185,6 +185,7 @@ impl Runs {
     }
 }
 
+/// Plays all lanes. Takes the results of unchanged lanes from the runs `before`.
 pub(in crate::app) fn run_all(
     document: &Document,
     config: Config,
@@ -290,12 +291,11 @@ fn events(lanes: &[Arc<LaneRun>], recorded: &LaneRun) -> Vec<EventId> {
     all.extend((0..).zip(lanes).flat_map(|(lane, run)| of(Some(lane), run)));
     all.sort_unstable();
     all.into_iter()
-        .map(|(_, lane, index)| (lane, index))
+        .map(|(_, lane, index)| EventId { lane, index })
         .collect()
 }
 
-/// Returns the output reserve of the recorded lane and of the lane without compaction: the shared setting, whatever the
-/// other lanes are.
+/// Returns the output reserve of the recorded lane and of the lane without compaction, by the shared setting.
 pub(in crate::app) fn shared_reserve(config: &Config, case: &Case) -> Tokens {
     let none = presets::by_name(policies::NONE).unwrap_or_else(policies::none);
     none.output_reserve(&knobs::values(&none, &config.knobs), case, 0)

@@ -1,4 +1,4 @@
-//! Rows of the table of actions.
+//! The rows of the table of actions.
 
 use super::keys::KeyContext;
 use crate::app::command::Command;
@@ -25,9 +25,10 @@ pub(super) enum When {
 
 /// A row of the table.
 pub(super) struct Action {
-    /// Its keys on the help sheet; empty if it is not listed there.
+    /// Keys as shown on the help sheet; empty if the action is not listed there.
     pub(super) keys: &'static str,
-    /// Its name on the help sheet, and in the command palette if it has one command; empty for other keys of the row above.
+    /// Name on the help sheet, and in the command palette if the action has one command. Empty for further keys of the row
+    /// above.
     pub(super) name: &'static str,
     pub(super) when: When,
     /// The command of an action without keys.
@@ -68,6 +69,7 @@ pub(super) struct Binding {
 /// Creates a command, if there is something to do.
 pub(super) type MakeCommand = fn(&KeyContext<'_>) -> Option<Command>;
 
+/// Returns an action with keys.
 pub(super) const fn row(
     keys: &'static str,
     name: &'static str,
@@ -118,11 +120,12 @@ pub(super) const fn in_session(name: &'static str, command: MakeCommand) -> Acti
     }
 }
 
+/// Returns a key of an action with one command.
 pub(super) const fn key(modifiers: Modifiers, key: Key, command: MakeCommand) -> Binding {
     named("", modifiers, key, command)
 }
 
-/// Returns a command that the palette offers under its own name.
+/// Returns a key with a command that the palette offers under its own name.
 pub(super) const fn named(
     name: &'static str,
     modifiers: Modifiers,

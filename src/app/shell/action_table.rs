@@ -14,7 +14,7 @@ use crate::app::open::command::OpenCommand;
 use crate::app::report_export::job::{ReportCommand, ReportFormat};
 use crate::app::restore::restoring::RestoreCommand;
 use crate::app::run_logs::list::RunLogsCommand;
-use crate::app::selection::{Landmark, SelectCommand};
+use crate::app::selection::{Direction, Landmark, SelectCommand};
 use crate::app::sessions::list::SessionsCommand;
 use crate::app::settings_panel::command::SettingsCommand;
 use crate::app::tabs::command::TabsCommand;
@@ -26,7 +26,7 @@ const NONE: Modifiers = Modifiers::NONE;
 const COMMAND: Modifiers = Modifiers::COMMAND;
 const SHIFT: Modifiers = Modifiers::SHIFT;
 
-/// All actions.
+/// All actions. An earlier row takes a key that several rows match: a key without Shift or Alt also matches with it.
 pub(super) static ACTIONS: &[Action] = &[
     row(
         "Ctrl+O",
@@ -39,7 +39,6 @@ pub(super) static ACTIONS: &[Action] = &[
         "New, close a session tab (Ctrl+Shift+T: reopen)",
         When::Always,
         &[
-            // Before the key without Shift, which would match it as well.
             named(
                 "Reopen the session tab closed last",
                 COMMAND.plus(SHIFT),
@@ -59,16 +58,17 @@ pub(super) static ACTIONS: &[Action] = &[
         "Next session tab (Shift: previous)",
         When::Always,
         &[
-            // Before the key without Shift, which would match it as well.
             named(
                 "Previous session tab",
                 COMMAND.plus(SHIFT),
                 Key::Tab,
-                |_| step(true),
+                |_| step(Direction::Previous),
             ),
-            named("Next session tab", COMMAND, Key::Tab, |_| step(false)),
-            key(COMMAND, Key::PageUp, |_| step(true)),
-            key(COMMAND, Key::PageDown, |_| step(false)),
+            named("Next session tab", COMMAND, Key::Tab, |_| {
+                step(Direction::Next)
+            }),
+            key(COMMAND, Key::PageUp, |_| step(Direction::Previous)),
+            key(COMMAND, Key::PageDown, |_| step(Direction::Next)),
         ],
     ),
     elsewhere("Ctrl+V", "Open the conversation in the clipboard"),
@@ -93,7 +93,6 @@ pub(super) static ACTIONS: &[Action] = &[
             key(COMMAND, Key::Y, |_| send(ShellCommand::Redo)),
         ],
     ),
-    // After redo: a shortcut without Shift also matches the key with Shift.
     row(
         "Ctrl+Z",
         "Undo",
@@ -119,7 +118,6 @@ pub(super) static ACTIONS: &[Action] = &[
     ),
     elsewhere("Right drag", "Zoom into a part of the timeline"),
     elsewhere("F", "Show the whole timeline (or double-click it)"),
-    // Before the keys without Shift, which would match these as well.
     row(
         "Shift+K   Shift+J",
         "Select more messages (or Shift+↑, Shift+↓)",
@@ -160,7 +158,6 @@ pub(super) static ACTIONS: &[Action] = &[
         "↑   ↓   Enter",
         "In the list of sessions: move the highlight, open the session",
     ),
-    // Before the digits without Alt, which would match these as well.
     digits(
         "Alt+1 … 9",
         "Open a tab of the drawer",
@@ -220,22 +217,22 @@ pub(super) static ACTIONS: &[Action] = &[
         When::InDocument,
         &[
             named("Previous compaction", SHIFT, Key::N, |_| {
-                jump(Landmark::Compaction, true)
+                jump(Landmark::Compaction, Direction::Previous)
             }),
             named("Next compaction", NONE, Key::N, |_| {
-                jump(Landmark::Compaction, false)
+                jump(Landmark::Compaction, Direction::Next)
             }),
             named("Previous overflow", SHIFT, Key::O, |_| {
-                jump(Landmark::Overflow, true)
+                jump(Landmark::Overflow, Direction::Previous)
             }),
             named("Next overflow", NONE, Key::O, |_| {
-                jump(Landmark::Overflow, false)
+                jump(Landmark::Overflow, Direction::Next)
             }),
             named("Previous cache miss", SHIFT, Key::M, |_| {
-                jump(Landmark::CacheMiss, true)
+                jump(Landmark::CacheMiss, Direction::Previous)
             }),
             named("Next cache miss", NONE, Key::M, |_| {
-                jump(Landmark::CacheMiss, false)
+                jump(Landmark::CacheMiss, Direction::Next)
             }),
         ],
     ),
@@ -244,8 +241,8 @@ pub(super) static ACTIONS: &[Action] = &[
         "Next, previous match (in the field also Enter, Shift+Enter)",
         When::InDocumentOrTyping,
         &[
-            key(SHIFT, Key::F3, |_| find(true)),
-            key(NONE, Key::F3, |_| find(false)),
+            key(SHIFT, Key::F3, |_| find(Direction::Previous)),
+            key(NONE, Key::F3, |_| find(Direction::Next)),
         ],
     ),
     elsewhere(
@@ -305,14 +302,14 @@ fn theme(theme: ThemePreference) -> Option<Command> {
     send(ShellCommand::SetTheme(theme))
 }
 
-fn step(is_back: bool) -> Option<Command> {
-    send(TabsCommand::Step { is_back })
+fn step(direction: Direction) -> Option<Command> {
+    send(TabsCommand::Step(direction))
 }
 
-fn jump(landmark: Landmark, is_back: bool) -> Option<Command> {
-    send(SelectCommand::Jump(landmark, is_back))
+fn jump(landmark: Landmark, direction: Direction) -> Option<Command> {
+    send(SelectCommand::Jump(landmark, direction))
 }
 
-fn find(is_back: bool) -> Option<Command> {
-    send(MessagesCommand::Find { is_back })
+fn find(direction: Direction) -> Option<Command> {
+    send(MessagesCommand::Find(direction))
 }
