@@ -49,6 +49,7 @@ pub use named::window::NamedWindow;
 pub use named::{NamedAction, NamedMeter, Registry, Rewrite, RewriteInput, Rewritten};
 pub use outcome::event::{Cause, Did, Event};
 pub use outcome::measure::OwnMeasure;
+pub use outcome::warning::{EditWarning, Warning};
 pub use outcome::{Halt, Idle, Outcome, Peak, Sample, SummaryTraffic};
 pub use policy::meter::{Count, Meter};
 pub use policy::stages::{

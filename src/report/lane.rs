@@ -39,7 +39,7 @@ pub(super) fn lane_report(
     let warnings = outcome
         .warnings
         .iter()
-        .map(|w| redactor.sentence(w))
+        .map(|warning| redactor.sentence(&warning.to_string()))
         .collect();
     LaneReport {
         name: redactor.name(NameKind::Lane, &lane.lane),

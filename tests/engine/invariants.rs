@@ -225,7 +225,7 @@ fn is_done_or_said(case: &Case, outcome: &Outcome, ours: bool) -> Result<(), Str
         let mut entries = outcome.context.entries.iter();
         entries.find(|e| e.message() == Some(*message as u32))
     };
-    let warned = |what: &str| outcome.warnings.iter().any(|w| w.contains(what));
+    let warned = |what: &str| outcome.warnings.iter().any(|w| w.text.contains(what));
     let is_said_by = |message: &&usize| **message < outcome.context.messages_end;
     for message in case.manual_edits.dropped.iter().filter(is_said_by) {
         if entry(message).is_some() && !warned("not dropped manually") {

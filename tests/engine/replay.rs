@@ -241,7 +241,11 @@ fn a_failed_or_empty_summary_leaves_its_messages_in_place() {
         let outcome = drive(&case, &policy, &values, now, None, &mut Script(vec![reply]));
         assert_eq!(outcome.compactions, 0);
         assert_eq!(outcome.context.tokens(), case.ledger.total());
-        assert!(outcome.warnings[0].contains(why), "{:?}", outcome.warnings);
+        assert!(
+            outcome.warnings[0].text.contains(why),
+            "{:?}",
+            outcome.warnings
+        );
     }
 }
 

@@ -5,7 +5,7 @@ use crate::conversation::{Talk, part, text};
 use plimsoll::analysis::facts::{Facts, LaneSurvival};
 use plimsoll::analysis::{Finding, FindingKind, findings};
 use plimsoll::engine::{
-    Case, Did, Halt, KnobValues, ManualEdits, Outcome, Policy, Sample, recorded, simulate,
+    Case, Did, Halt, KnobValues, ManualEdits, Outcome, Policy, Sample, Warning, recorded, simulate,
 };
 use plimsoll::exec::{LoadOptions, load};
 use plimsoll::figure;
@@ -210,7 +210,7 @@ fn private() -> (Case, Vec<Played>, Vec<String>) {
 /// Messages that a real system may write at run time.
 fn spoil(outcome: &mut Outcome) {
     assert!(outcome.compactions > 0, "the policy acts");
-    outcome.warnings.push("zz-warning".to_owned());
+    outcome.warnings.push("zz-warning".into());
     outcome.halts.push(Halt {
         call: 1,
         why: "zz-halt".to_owned(),
@@ -359,7 +359,7 @@ fn hostile() -> (Case, Vec<Played>) {
     let case = with_session(&case, session);
     let mut lane = preset(&case, "truncate", &[("output_reserve", 500.0)]);
     lane.lane = HOSTILE.join("");
-    lane.outcome.warnings = HOSTILE.map(str::to_owned).into();
+    lane.outcome.warnings = HOSTILE.map(Warning::from).into();
     lane.outcome.events[0].log = HOSTILE.map(str::to_owned).into();
     lane.findings.extend(HOSTILE.map(|words| Finding {
         kind: FindingKind::Grew,

@@ -245,7 +245,7 @@ fn show_original(
     } else {
         head(ui, facts.kind, "original", tokens);
     }
-    let id = Id::unique(("original", input.document.place, original.message));
+    let id = Id::unique(("original", input.document.source_id, original.message));
     body(ui, id, &original.text);
     if original.more > 0 {
         let more = wording::count(original.more, "line");

@@ -4,7 +4,7 @@ use super::input::{Both, CompareInput, color};
 use super::state::{CompareView, Listed, ShownMessage, Side};
 use crate::analysis::comparison::{MessageMatches, OnlyFact};
 use crate::app::command::Commands;
-use crate::app::open::document::{Document, Facts};
+use crate::app::open::document::{Document, MessageFacts};
 use crate::app::selection::{SelectCommand, Spot};
 use crate::app::theme::{palette, space};
 use crate::app::view::ViewCommand;
@@ -229,7 +229,7 @@ fn where_cell(ui: &mut Ui, side: Side) {
 }
 
 /// Shows the kind or tool of a message, and its beginning.
-fn subject(ui: &mut Ui, facts: &Facts) {
+fn subject(ui: &mut Ui, facts: &MessageFacts) {
     widgets::swatch(ui, palette(ui).kind(facts.kind));
     ui.label(facts.tool.as_deref().unwrap_or(wording::kind(facts.kind)));
     widgets::one_line(ui, weak(ui, &*facts.preview));

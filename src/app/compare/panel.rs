@@ -115,7 +115,7 @@ fn names(ui: &mut Ui, both: Both<'_>) {
                 let calls = wording::count(document.session().calls.len(), "call");
                 let label = RichText::new(format!("{}  {name}", side.name()));
                 let label = ui.label(label.color(color(ui, side)));
-                label.on_hover_text(safe_text::visible(&document.place()));
+                label.on_hover_text(safe_text::visible(&document.source_text()));
                 let format = document.format_label();
                 ui.label(small(ui, format!("{format} · {calls}")));
                 ui.add_space(space::L);

@@ -53,7 +53,11 @@ impl Derived {
                 &document,
                 &ledger,
                 cumulative.as_deref(),
-                (&filter, &manual_edits, calls),
+                messages::order::Listed {
+                    filter: &filter,
+                    manual_edits: &manual_edits,
+                    calls,
+                },
                 sort,
             )
         });

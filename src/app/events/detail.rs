@@ -30,7 +30,7 @@ pub(super) fn show(ui: &mut Ui, input: &EventsInput<'_>, id: EventId, commands: 
         bottom: 8,
     };
     ScrollArea::vertical()
-        .id_salt(("event", id))
+        .id_salt(("event", id.lane, id.index))
         .auto_shrink(false)
         .show(ui, |ui| {
             Frame::new().inner_margin(margin).show(ui, |ui| {

@@ -74,7 +74,7 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
     let is_open = |row: &Row<'_>| Some(row.key()) == input.view.open;
     let open = rows.iter().position(is_open).unwrap_or(0);
     ScrollArea::vertical()
-        .id_salt(("insights", input.document.place))
+        .id_salt(("insights", input.document.source_id))
         .auto_shrink(false)
         .show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;

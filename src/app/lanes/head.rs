@@ -226,7 +226,10 @@ fn menu(button: &egui::Response, input: &LanesInput<'_>, lane: usize, commands: 
             "Use own settings"
         };
         if ui.button(own).clicked() {
-            commands.push(SettingsCommand::SetOwn(lane, !is_own));
+            commands.push(SettingsCommand::SetOwn {
+                lane,
+                is_own: !is_own,
+            });
             commands.push(SelectCommand::Lane(Some(lane)));
         }
         if ui

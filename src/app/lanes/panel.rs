@@ -146,7 +146,7 @@ fn rows(ui: &mut Ui, input: &LanesInput<'_>, width: f32, commands: &mut Commands
         row: ROW,
         height: ui.available_height(),
     };
-    let id = Id::unique(("lane rows in view", input.document.place));
+    let id = Id::unique(("lane rows in view", input.document.source_id));
     let mut kept = InView::load(ui.ctx(), id);
     let row = selected_row(input);
     if row.is_some() && (input.once.reveals_message || input.once.reorders_messages) {

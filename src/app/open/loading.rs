@@ -96,7 +96,7 @@ impl Loading {
     }
 }
 
-/// States of sessions, of which the one of the loaded session is restored.
+/// The states of sessions that were open before.
 #[derive(Clone, Debug, Default)]
 pub(in crate::app) struct KeptStates {
     /// Kept workspaces.
@@ -105,6 +105,7 @@ pub(in crate::app) struct KeptStates {
     pub(in crate::app) visited: Option<FileBytes>,
 }
 
+/// Loads a session, or the session of a workspace file, with the state in which it was left.
 fn open(
     mut origin: Origin,
     mut options: LoadOptions,
@@ -148,6 +149,7 @@ fn open(
     Ok((document, reopened))
 }
 
+/// Finds the state in which a session was left.
 fn reopened(
     origin: &Origin,
     bytes: &FileBytes,

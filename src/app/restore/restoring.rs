@@ -39,20 +39,20 @@ pub struct RestoreDraft {
     pub output: String,
 }
 
-impl RestoreDraft {
-    /// Returns a path.
-    pub fn path(&self, path: RestorePath) -> &String {
-        match path {
-            RestorePath::Managed => &self.managed,
-            RestorePath::Output => &self.output,
+impl RestorePath {
+    /// Returns the field of this path.
+    pub fn of(self, draft: &RestoreDraft) -> &String {
+        match self {
+            Self::Managed => &draft.managed,
+            Self::Output => &draft.output,
         }
     }
 
-    /// Returns a path for changes.
-    pub fn path_mut(&mut self, path: RestorePath) -> &mut String {
-        match path {
-            RestorePath::Managed => &mut self.managed,
-            RestorePath::Output => &mut self.output,
+    /// Returns the field of this path, to change it.
+    pub fn of_mut(self, draft: &mut RestoreDraft) -> &mut String {
+        match self {
+            Self::Managed => &mut draft.managed,
+            Self::Output => &mut draft.output,
         }
     }
 }

@@ -181,6 +181,7 @@ impl Runs {
     }
 }
 
+/// Plays all lanes. Takes the results of unchanged lanes from the runs `before`.
 pub(in crate::app) fn run_all(
     document: &Document,
     config: Config,
@@ -289,8 +290,7 @@ fn events(lanes: &[Arc<LaneRun>], recorded: &LaneRun) -> Vec<EventId> {
         .collect()
 }
 
-/// Returns the output reserve of the recorded lane and of the lane without compaction: the shared setting, whatever the
-/// other lanes are.
+/// Returns the output reserve of the recorded lane and of the lane without compaction, by the shared setting.
 pub(in crate::app) fn shared_reserve(config: &Config, case: &Case) -> Tokens {
     let none = presets::by_name(policies::NONE).unwrap_or_else(policies::none);
     none.output_reserve(&knobs::values(&none, &config.knobs), case, 0)

@@ -2,7 +2,7 @@
 
 use super::command::SettingsCommand;
 use super::input::SettingsInput;
-use super::knob_list::{self, Lane};
+use super::knob_list::{self, KnobLane};
 use super::knobs::{self, KnobKey};
 use super::preset_saving::PresetCommand;
 use super::{preset_menu, provider_errors, restarts};
@@ -39,12 +39,12 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
         top: 8,
         bottom: 0,
     };
-    Panel::bottom("policy_foot")
+    Panel::bottom("policy_footer")
         .show_separator_line(false)
         .resizable(false)
         .frame(Frame::new().inner_margin(margin))
         .show(ui, |ui| {
-            foot(ui, input, is_low, commands);
+            footer(ui, input, is_low, commands);
             toasts::keep_clear(ui, ui.min_rect());
         });
     head(ui, input, commands);
@@ -67,7 +67,7 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
         if let Some((lane, config)) = focused {
             let policy = input.policies.get(&config.policy);
             let values = knobs::values(&policy, input.config.lane_settings(lane));
-            let shown = Lane {
+            let shown = KnobLane {
                 index: lane,
                 policy: &policy,
                 values: &values,
@@ -160,7 +160,7 @@ fn ownership(ui: &mut Ui, lane: usize, config: &LaneConfig, commands: &mut Comma
             let is_chosen = config.own.is_some() == is_own;
             let label = ui.selectable_label(is_chosen, small(ui, name));
             if label.on_hover_text(help).clicked() && !is_chosen {
-                commands.push(SettingsCommand::SetOwn(lane, is_own));
+                commands.push(SettingsCommand::SetOwn { lane, is_own });
             }
         }
     });
@@ -186,19 +186,19 @@ fn others(
         // A policy's own settings are shown only when its lane is focused.
         let new =
             |knob: &&Knob| knob.role.is_some() && !shown.contains(&KnobKey::of(&policy, knob));
-        let mine: Vec<&Knob> = policy.knobs.iter().filter(new).collect();
-        if mine.is_empty() {
+        let added: Vec<&Knob> = policy.knobs.iter().filter(new).collect();
+        if added.is_empty() {
             continue;
         }
         knob_list::lane_head(ui, palette(ui).lane(idx), &policy.label);
-        let lane = Lane {
+        let lane = KnobLane {
             index: idx,
             policy: &policy,
             values: &values,
         };
         // A knob with the same name may be shown above.
         ui.push_id(("others", idx), |ui| {
-            for knob in mine {
+            for knob in added {
                 knob_list::show_knob(ui, input, lane, knob, commands);
                 shown.push(KnobKey::of(&policy, knob));
             }
@@ -233,12 +233,12 @@ fn chips(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Commands) {
 }
 
 /// Shows the lane's strategy as its first setting.
-fn strategy(ui: &mut Ui, input: &SettingsInput<'_>, lane: Lane<'_>, commands: &mut Commands) {
+fn strategy(ui: &mut Ui, input: &SettingsInput<'_>, lane: KnobLane<'_>, commands: &mut Commands) {
     let policy = lane.policy;
     let hint = format!(
         "{}\n\nOn the command line: --set strategy={}",
         policy.help,
-        input.policies.word(&policy.name)
+        input.policies.command_line_name(&policy.name)
     );
     let spec = KnobSpec {
         label: "strategy",
@@ -306,7 +306,8 @@ fn window(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Commands) {
     }
 }
 
-fn foot(ui: &mut Ui, input: &SettingsInput<'_>, is_low: bool, commands: &mut Commands) {
+/// Shows the buttons below the settings, and a note if the panel is not low.
+fn footer(ui: &mut Ui, input: &SettingsInput<'_>, is_low: bool, commands: &mut Commands) {
     ui.horizontal_wrapped(|ui| {
         if widgets::secondary_button(ui, "Copy as command", "")
             .on_hover_text("Copy the command line that gives the same results")

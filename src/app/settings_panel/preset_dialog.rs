@@ -8,6 +8,7 @@ use crate::app::widgets::dialog::{
     DialogAction, DialogEnd, DialogField, dialog, dialog_buttons, dialog_end, dialog_title,
 };
 use crate::app::widgets::text::{small, weak};
+use crate::app::wording;
 use crate::presets::own::own_name;
 use egui::{RichText, Ui};
 
@@ -38,14 +39,15 @@ pub fn show(ui: &Ui, saving: &PresetSaving, policies: &Policies, commands: &mut 
                 ui.label(RichText::new(problem).color(palette(ui).bad));
             }
             (None, Ok(name)) if is_there => {
-                let sentence = format!("{name} already exists and will be replaced.");
-                ui.label(RichText::new(sentence).color(palette(ui).warn));
+                let text = format!("{name} already exists and will be replaced.");
+                ui.label(RichText::new(text).color(palette(ui).warn));
             }
             (None, Ok(name)) => {
                 ui.label(small(ui, format!("plimsoll replay FILE --policy {name}")));
             }
             (None, Err(why)) => {
-                ui.label(small(ui, sentence(why)));
+                // Such as `Give it a name.`
+                ui.label(small(ui, format!("{}.", wording::capitalized(why))));
             }
         }
         ui.add_space(space::M);
@@ -61,11 +63,4 @@ pub fn show(ui: &Ui, saving: &PresetSaving, policies: &Policies, commands: &mut 
         DialogEnd::Confirmed => PresetCommand::Save,
         DialogEnd::Cancelled => PresetCommand::Close,
     }));
-}
-
-/// Formats a message as a sentence: `give it a name` becomes `Give it a name.`
-fn sentence(why: &str) -> String {
-    let mut chars = why.chars();
-    let first = chars.next().map(|c| c.to_uppercase().to_string());
-    format!("{}{}.", first.unwrap_or_default(), chars.as_str())
 }

@@ -53,11 +53,6 @@ fn drawer_tab(tab: Tab) -> DrawerTab {
     }
 }
 
-/// Returns the tab at a position of the row, from 0.
-pub(super) fn tab_at(nth: usize) -> Option<Tab> {
-    Tab::ALL.get(nth).copied()
-}
-
 /// Shows the tabs and the content of the selected tab.
 pub(super) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
     // The content is laid out in a child `Ui` so that it cannot change the drawer's height.

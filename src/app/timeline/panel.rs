@@ -317,7 +317,10 @@ fn switch(ui: &mut Ui, is_on: bool, name: &str, help: &str) -> bool {
 /// from the actual one.
 fn hover_text(input: &TimelinePanelInput<'_>, focused: &LaneRun, call: usize) -> Vec<String> {
     let mut lines = Vec::new();
-    if let Some((message, tokens)) = input.document.biggest_growth(&input.runs.case.ledger, call) {
+    if let Some((message, tokens)) = input
+        .document
+        .largest_new_message(&input.runs.case.ledger, call)
+    {
         let facts = &input.document.facts[message];
         let name = facts.tool.as_deref().unwrap_or(wording::kind(facts.kind));
         let tokens = wording::tokens(tokens);

@@ -159,16 +159,9 @@ fn diagnose<'a>(
             user.and_then(|message| case.session.messages[message].call),
         )
     });
-    let first_call = |model: usize| {
-        let mut calls = case.session.calls.iter();
-        calls
-            .find(|call| call.model == Some(model))
-            .and_then(|call| call.time)
-    };
-    let models = case.session.models.iter().enumerate().map(|(idx, name)| {
-        let price = billing
-            .prices
-            .lookup(billing.model.unwrap_or(name), first_call(idx));
+    let models = case.session.models.iter().enumerate();
+    let models = models.map(|(idx, name)| {
+        let price = billing.price(&case.session, Some(idx));
         (name.clone(), price.cloned())
     });
     Diagnosis {

@@ -105,12 +105,7 @@ fn by_name(knobs: &KnobValues) -> BTreeMap<String, f64> {
 /// Returns the prices and billing rules as text.
 fn prices(session: &Session, billing: Billing<'_>) -> Vec<String> {
     let price_text = |(idx, name): (usize, &String)| {
-        let mut calls = session.calls.iter();
-        let first = calls
-            .find(|call| call.model == Some(idx))
-            .and_then(|call| call.time);
-        let price = billing.prices.lookup(billing.model.unwrap_or(name), first);
-        let Some(price) = price else {
+        let Some(price) = billing.price(session, Some(idx)) else {
             return format!("{name}: unknown");
         };
         let write = price.cache_write.unwrap_or(price.input);

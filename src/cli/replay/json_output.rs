@@ -63,7 +63,7 @@ struct LaneReplay<'a> {
     /// Requests for summaries, not part of `tokens_sent`.
     summaries: Summaries,
     /// Warnings about the run.
-    warnings: &'a [String],
+    warnings: Vec<String>,
     /// Defects of the policy that the run shows.
     findings: Vec<FindingEntry<'a>>,
     /// Points where the system itself would have ended the run. The replay continues.
@@ -228,7 +228,7 @@ fn lane_replay<'a>(case: &Case, lane: &'a Played) -> LaneReplay<'a> {
             tokens_sent: outcome.summaries.sent,
             tokens_received: outcome.summaries.received,
         },
-        warnings: &outcome.warnings,
+        warnings: outcome.warnings.iter().map(ToString::to_string).collect(),
         findings: lane.findings.iter().map(finding).collect(),
         halts: halts
             .map(|halt| HaltEntry {

@@ -154,6 +154,6 @@ fn events(text: &mut String, lane: &Played) {
         let _ = writeln!(text, "  finding at call {call}: {finding}");
     }
     for warning in &lane.outcome.warnings {
-        let _ = writeln!(text, "  warning: {}", clean(warning));
+        let _ = writeln!(text, "  warning: {}", clean(&warning.to_string()));
     }
 }

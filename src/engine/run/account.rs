@@ -4,6 +4,7 @@ use super::plan::Edit;
 use super::{Failure, Run};
 use crate::engine::outcome::event::{Did, Event};
 use crate::engine::outcome::measure::OwnMeasure;
+use crate::engine::outcome::warning::Warning;
 use crate::engine::outcome::{Idle, Outcome};
 use crate::engine::policy::stages::Mutates;
 use crate::units::Tokens;
@@ -128,10 +129,11 @@ impl Run<'_> {
                 format!(" (and {} times more)", count - 1)
             };
             let id = &self.triggers.stage(*stage).id;
-            outcome.warnings.push(format!(
-                "call {}: {id} was not done: {why}{often}",
-                first + 1
-            ));
+            outcome.warnings.push(Warning {
+                call: Some(*first),
+                edit: None,
+                text: format!("{id} was not done: {why}{often}"),
+            });
         }
         let is_full = |window: &Tokens| *window <= self.output_reserve;
         let full = self
@@ -142,9 +144,8 @@ impl Run<'_> {
             .filter(|w| is_full(w))
             .count();
         if full > 0 {
-            outcome.warnings.push(format!(
-                "the output reserve leaves no usable window at {full} calls"
-            ));
+            let text = format!("the output reserve leaves no usable window at {full} calls");
+            outcome.warnings.push(Warning::from(text.as_str()));
         }
         outcome
     }

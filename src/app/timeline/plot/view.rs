@@ -227,8 +227,8 @@ pub(super) fn keys(
     let mut out = KeyInput::default();
     for (key, by) in [(Key::ArrowLeft, -1), (Key::ArrowRight, 1)] {
         if pressed(Modifiers::SHIFT, key) {
-            let (range, end) = CallRange::extended(range, current, by, last);
-            (out.range, out.call) = (Some(range), Some(end));
+            let extended = CallRange::extended(range, current, by, last);
+            (out.range, out.call) = (Some(extended.calls), Some(extended.moved_to));
         }
     }
     for (modifiers, by) in [(Modifiers::COMMAND, 10), (Modifiers::NONE, 1)] {
