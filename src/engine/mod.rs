@@ -42,7 +42,7 @@ pub use context::executed::{ExecutedContext, PredictedText};
 pub use context::{Context, Dropped, Edited, Entry, EntryBody, MessageStatus, Written};
 pub use context::{Left, Marker, PartStatus, PartStatuses};
 pub use conversion::message_edits::edits_of;
-pub use expr::{Expr, ExprError, Moment, Quantity, Type, Vocabulary};
+pub use expr::{Definition, Expr, ExprError, Moment, Quantity, Type, Vocabulary};
 pub use named::edits::{Edits, MessageEdit};
 pub use named::memory::Memory;
 pub use named::window::NamedWindow;

@@ -469,6 +469,14 @@ fn invalid_presets_are_rejected_with_the_location() {
     let doubling = (1..40).map(double).collect::<Vec<_>>().concat();
     let long = error("[let]\n", &format!("[let]\na0 = \"window\"\n{doubling}"));
     assert!(long.contains("too long"), "{long}");
+    // Each name alone is within the limit.
+    let doubling = (1..12).map(double).collect::<Vec<_>>().concat();
+    let stage = "\n[[stage]]\nid    = \"truncate\"\nat    = \"before_call\"\nwhen  = \"";
+    let long = error(
+        stage,
+        &format!("a0 = \"window\"\n{doubling}{stage}a11 + a11 > 0 and "),
+    );
+    assert!(long.contains("stage 'truncate': too long: 8"), "{long}");
     let meter = error(
         "[settings.compression",
         "[meter]\ncount = \"abacus\"\n[settings.compression",

@@ -316,6 +316,39 @@ fn keywords_without_effect_are_rejected() {
 }
 
 #[test]
+fn invalid_log_lines_are_rejected() {
+    let error = |line: &str| {
+        refusal(&format!(
+            "[[stage]]\nid = \"l\"\nat = \"before_call\"\nwhen = \"true\"\ndo = {{ log = \"{line}\" }}"
+        ))
+    };
+    let open = error("{used} of {window");
+    assert_eq!(open, "stage 'l': `{window` has no closing brace");
+    for line in ["{used:.x}", "{used:.70000}"] {
+        assert!(error(line).contains("decimals are a number"), "{line}");
+    }
+    assert!(error("{usd}").contains("unknown name `usd`"));
+}
+
+#[test]
+fn a_meter_with_its_own_unit_rejects_stages_that_count_tokens() {
+    let error = |stage: &str| refusal(&format!("[meter]\nname = \"cowagent\"\n{stage}"));
+    let stages = [
+        (drop_at(1, "keep = [\"last_tokens(9)\"]"), "last_tokens"),
+        (
+            drop_at(1, "keep = [\"system\"]") + "\nguard = { min_saved = \"9\" }",
+            "min_saved",
+        ),
+        (clear(""), "clear"),
+    ];
+    for (stage, keyword) in stages {
+        let error = error(&stage);
+        let expected = format!("`{keyword}` counts tokens, but the meter `cowagent`");
+        assert!(error.contains(&expected), "{error}");
+    }
+}
+
+#[test]
 fn idle_time_is_counted_in_minutes() {
     // Without recorded times a call is assumed to take 15 seconds.
     let case = case(&Talk::tool_calls(2, 10), 100_000);
