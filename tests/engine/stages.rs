@@ -349,6 +349,28 @@ fn a_meter_with_its_own_unit_rejects_stages_that_count_tokens() {
 }
 
 #[test]
+fn only_a_linear_believed_fill_has_a_trigger() {
+    let case = case(&Talk::tool_calls(1, 10), 100_000);
+    let trigger = |fill: &str| {
+        let toml = format!(
+            "name = \"t\"\nlabel = \"T\"\nhelp = \"\"\n[meter]\ncount = \"true\"\nbelieved_fill = \"{fill}\""
+        );
+        let policy = presets::parse(&toml).unwrap_or_else(|why| panic!("{why}"));
+        let trigger = policy.trigger(&policy.defaults(), &case, 0);
+        trigger.map(|trigger| trigger.tokens.0)
+    };
+    assert_eq!(trigger("(used + 500) / (0.8 * window)"), Some(80_000));
+    for fill in [
+        "min(1, used / window)",
+        "if(used > 900, used / window, 0)",
+        "used * used / window",
+        "0.5",
+    ] {
+        assert_eq!(trigger(fill), None, "{fill}");
+    }
+}
+
+#[test]
 fn idle_time_is_counted_in_minutes() {
     // Without recorded times a call is assumed to take 15 seconds.
     let case = case(&Talk::tool_calls(2, 10), 100_000);
