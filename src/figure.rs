@@ -20,6 +20,21 @@ pub fn tokens(tokens: Tokens) -> String {
     grouped(tokens.0)
 }
 
+/// Formats a share as whole percent: `92 %`, `<1 %` for a positive share below that. An infinite share, which an empty
+/// window has, is `more than 100 %`.
+pub fn whole_percent(share: Share) -> String {
+    let value = share.0 * 100.0;
+    if !value.is_finite() {
+        return "more than 100 %".to_owned();
+    }
+    if value > 0.0 && value < 1.0 {
+        return "<1 %".to_owned();
+    }
+    // A number that rounds to zero has no sign.
+    let value = if value.abs() < 0.5 { 0.0 } else { value };
+    format!("{value:.0} %")
+}
+
 /// A share as percent.
 pub fn percent(share: Share) -> String {
     let value = share.0 * 100.0;
@@ -106,6 +121,35 @@ mod tests {
     fn nothing_has_no_sign() {
         let said = [-0.0, -0.0004, 0.0004, -0.0006].map(|share| percent(Share(share)));
         assert_eq!(said, ["0.0 %", "0.0 %", "<0.1 %", "-0.1 %"]);
+    }
+
+    #[test]
+    fn a_small_share_is_not_rounded_to_a_whole_percent() {
+        let formatted = [
+            0.0,
+            0.0001,
+            0.0099,
+            0.01,
+            0.925,
+            1.2,
+            -0.004,
+            -0.2,
+            f64::INFINITY,
+        ];
+        assert_eq!(
+            formatted.map(|share| whole_percent(Share(share))),
+            [
+                "0 %",
+                "<1 %",
+                "<1 %",
+                "1 %",
+                "92 %",
+                "120 %",
+                "0 %",
+                "-20 %",
+                "more than 100 %"
+            ]
+        );
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Findings about a full context: the system gives up, never compacts again, or does not handle a rejected call.
 
-use super::{Finding, FindingKind, PolicyRun, percent, times};
+use super::{Finding, FindingKind, PolicyRun, times};
 use crate::engine::{Did, Event, Hook};
+use crate::figure::whole_percent;
+use crate::units::Share;
 
 /// Minimum number of calls over its own limit after which a policy that removes nothing counts as stuck.
 const STUCK: usize = 5;
@@ -65,12 +67,12 @@ pub(super) fn never_again(run: &PolicyRun<'_>) -> Option<Finding> {
         text: format!(
             "It is over its own limit for the last {} calls (up to {} of it) and removes nothing any more.{tried}",
             over.len(),
-            percent(
+            whole_percent(Share(
                 over.iter()
                     .filter_map(|s| s.believed)
                     .map(|b| b.0)
                     .fold(believed, f64::max)
-            ),
+            )),
         ),
     })
 }
@@ -90,7 +92,7 @@ pub(super) fn unhandled(run: &PolicyRun<'_>) -> Option<Finding> {
         text: format!(
             "Calls are rejected ({}; the first at {} of usable), and this policy has no handler for that.",
             times(rejected.len()),
-            percent(first.pressure.0)
+            whole_percent(first.pressure)
         ),
     })
 }

@@ -11,6 +11,7 @@ use super::space::Subject;
 use super::sweep::Point;
 use crate::analysis::facts::FactKind;
 use crate::engine::{KnobValues, Policy};
+use crate::figure::whole_percent;
 use crate::units::{Share, Usd};
 
 /// Maximum peak of a recommended point as a share of usable, as the next session may be longer. Points above it are only
@@ -171,7 +172,7 @@ pub(super) fn sentence(subjects: &[Subject], points: &[Point], idx: usize) -> St
     };
     let is_own = |p: &&Point| p.is_now && p.subject == point.subject;
     let now = points.iter().find(is_own).unwrap_or(point);
-    let peak = format!("peak {} of usable", percent(score.peak_share));
+    let peak = format!("peak {} of usable", whole_percent(score.peak_share));
     let (subject, does) = (&subjects[point.subject], does(unit));
     let (name, cost, risk) = (&subject.lane, amount(unit, score), with_risk(score));
     if point.is_now {
@@ -245,7 +246,10 @@ fn others(points: &[Point], [point, cheapest, safest]: [usize; 3]) -> Option<Str
         .and_then(|idx| risk(*idx));
     let is_limited = lowest < risk(safest);
     let limit = if is_limited {
-        format!(" with a peak up to {} of usable", percent(Share(SAFE_PEAK)))
+        format!(
+            " with a peak up to {} of usable",
+            whole_percent(Share(SAFE_PEAK))
+        )
     } else {
         String::new()
     };
@@ -275,7 +279,7 @@ fn difference(unit: Price, score: &Score, now: &Score) -> String {
     let how = if share < 0.0 { less } else { more };
     format!(
         "{does} {} {how} than now ({said} instead of {before})",
-        percent(Share(share.abs()))
+        whole_percent(Share(share.abs()))
     )
 }
 
@@ -324,10 +328,6 @@ fn figure(unit: Price, score: &Score) -> String {
         (Price::Usd, Some(Usd(cost))) => format!("${cost:.4}"),
         _ => score.total.short(),
     }
-}
-
-fn percent(share: Share) -> String {
-    format!("{:.0} %", share.0 * 100.0)
 }
 
 /// Returns the settings that differ from `base`, each with its value in the syntax of `--set`.

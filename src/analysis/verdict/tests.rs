@@ -197,13 +197,6 @@ fn a_first_call_above_the_trigger_blames_what_it_began_with_and_no_small_message
 }
 
 #[test]
-fn a_tiny_session_has_less_than_a_percent_rather_than_none() {
-    assert_eq!(percent(Tokens(1_000), Tokens(1_050_000)), "<1 %");
-    assert_eq!(percent(Tokens(0), Tokens(1_050_000)), "0 %");
-    assert_eq!(percent(Tokens(7_000), Tokens(1_050_000)), "1 %");
-}
-
-#[test]
 fn reaching_the_trigger_exactly_counts_as_crossing_it() {
     assert!(
         sentence(&reading_session(600))
