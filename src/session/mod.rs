@@ -16,6 +16,7 @@ mod packed;
 mod part;
 mod pieces;
 mod rejected;
+mod tool_arguments;
 mod track;
 
 pub use build::{MAX_KEPT, SessionBuilder};
@@ -30,6 +31,7 @@ pub use packed::Packer;
 pub use part::{Body, Kind, MediaKind, Part};
 pub use pieces::{LineRange, Pieces};
 pub use rejected::says_too_long;
+pub use tool_arguments::{COMMAND_KEYS, PATH_KEYS};
 pub use track::{Conversation, Size, Start, SubAgent, Track};
 
 use crate::units::{Millis, Tokens};
