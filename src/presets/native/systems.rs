@@ -1,6 +1,8 @@
 //! The table of systems with a configuration of their own.
 
 use super::FileFormat::{self, Environment, FlatJson, Json, Python, PythonCall, Toml, Yaml};
+use super::{Imported, codex_profiles, digitorn};
+use serde_json::Value;
 
 /// The configuration of one system.
 #[derive(Debug)]
@@ -22,9 +24,13 @@ pub struct Native {
     pub window: Option<&'static str>,
     /// Presets with the class or the `type` that their configuration names. `SETTING=…`: the setting chooses the class.
     pub kinds: &'static [(&'static str, &'static str)],
+    /// Imports a whole configuration, if it contains more than settings can express.
+    pub(super) import_whole: Option<fn(&Value) -> Option<Imported>>,
+    /// Moves the settings of the selected profile to the top of a configuration, as [`codex_profiles::select`] does.
+    pub(super) select_profile: Option<fn(&mut Value, &[&str]) -> (usize, Vec<String>)>,
 }
 
-/// Returns a row without parents of its keys, and without classes.
+/// Returns a row without the optional fields.
 const fn native(system: &'static str, form: FileFormat, file: &'static str) -> Native {
     Native {
         system,
@@ -35,6 +41,8 @@ const fn native(system: &'static str, form: FileFormat, file: &'static str) -> N
         off: &[],
         window: None,
         kinds: &[],
+        import_whole: None,
+        select_profile: None,
     }
 }
 
@@ -43,6 +51,7 @@ pub static NATIVE: &[Native] = &[
     native("holmesgpt", Environment, "environment variables"),
     Native {
         root: &["execution", "context"],
+        import_whole: Some(digitorn::imported),
         ..native("digitorn", Yaml, "app.yaml")
     },
     native("baseagent", Python, "src/config/defaults.py"),
@@ -62,6 +71,7 @@ pub static NATIVE: &[Native] = &[
     },
     Native {
         window: Some("model_context_window"),
+        select_profile: Some(codex_profiles::select),
         ..native("codex", Toml, "config.toml")
     },
     native("opencode", Json, "opencode.json"),
