@@ -53,6 +53,8 @@ pub struct Session {
     pub project: Option<String>,
     /// Models that answered, in order of first use.
     pub models: Vec<String>,
+    /// Vendor of the models of a session that names none, if its format implies one.
+    pub default_vendor: Option<ModelVendor>,
     /// All messages in order, including those that only a recorded compaction wrote (see [`Message::in_history`]).
     pub messages: Vec<Message>,
     /// All parts of all messages, in order. Each message has a range of them.
@@ -78,6 +80,15 @@ pub struct Source {
     pub format: &'static str,
     /// The whole file.
     pub bytes: FileBytes,
+}
+
+/// A vendor of models with its own rules for counting media and tool calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelVendor {
+    /// Anthropic.
+    Anthropic,
+    /// `OpenAI`.
+    OpenAi,
 }
 
 /// Whether the file records its model calls.
