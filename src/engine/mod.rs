@@ -1,6 +1,6 @@
 //! Plays a session through a policy. The same code simulates and executes.
 //!
-//! | room | contains |
+//! | module | contains |
 //! |---|---|
 //! | `case` | the input of a run: session, token weights, windows, manual edits |
 //! | `policy` | a policy, its stages and its token count; its parser |

@@ -121,7 +121,7 @@ pub struct Call {
     pub effort: Option<Arc<str>>,
     /// Whether the previous call was aborted.
     pub is_after_abort: bool,
-    /// The file says that the provider rejected it because its context was too long.
+    /// Whether the file records that the provider rejected it because its context was too long.
     pub is_rejected: bool,
 }
 

@@ -122,10 +122,10 @@ impl Run<'_> {
             count,
         } in &self.failures
         {
-            let often = if *count == 1 {
-                String::new()
-            } else {
-                format!(" (and {} times more)", count - 1)
+            let often = match count - 1 {
+                0 => String::new(),
+                1 => " (and once more)".to_owned(),
+                more => format!(" (and {more} times more)"),
             };
             let id = &self.triggers.stage(*stage).id;
             outcome.warnings.push(format!(
@@ -143,7 +143,8 @@ impl Run<'_> {
             .count();
         if full > 0 {
             outcome.warnings.push(format!(
-                "the output reserve leaves no usable window at {full} calls"
+                "the output reserve leaves no usable window at {full} call{}",
+                if full == 1 { "" } else { "s" }
             ));
         }
         outcome
