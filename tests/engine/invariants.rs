@@ -2,7 +2,7 @@
 
 use crate::conversation::{Talk, case, pairs_are_whole, part};
 use plimsoll::engine::{
-    ActionKind, Answer, Case, Did, EntryBody, ExecutedContext, KnobValues, ManualEdits,
+    ActionKind, Answer, Case, Effect, EntryBody, ExecutedContext, KnobValues, ManualEdits,
     MessageStatus, Mutates, Outcome, Policy, Repair, Reply, Request, Schedule, drive, simulate,
 };
 use plimsoll::presets::native::Native;
@@ -163,7 +163,7 @@ fn check_account(
     let n_removing = whole
         .events
         .iter()
-        .filter(|e| e.did == Did::Removed && e.action != ActionKind::Repair)
+        .filter(|e| e.effect == Effect::Removed && e.action != ActionKind::Repair)
         .count();
     // A repair is no compaction. A view that is rebuilt for consecutive calls is one compaction.
     let views = policy.stages.iter().any(|s| s.mutates == Mutates::View);
@@ -274,8 +274,8 @@ proptest! {
             // A real system's compaction may increase the context; a generic strategy's may not.
             for event in simulate(&case, &policy, &values(&policy, &dice), None).events {
                 // A failed attempt is logged and changes nothing.
-                let is_logged = event.did == Did::Logged && event.messages.is_empty() && !event.log.is_empty();
-                let shrinks = event.after < event.before && event.did == Did::Removed;
+                let is_logged = event.effect == Effect::Logged && event.messages.is_empty() && !event.log.is_empty();
+                let shrinks = event.after < event.before && event.effect == Effect::Removed;
                 prop_assert!(shrinks || (is_logged && event.after == event.before), "{:?}", event);
             }
         }

@@ -9,9 +9,9 @@
 use crate::conversation::{Talk, case};
 use plimsoll::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest};
 use plimsoll::engine::{
-    ActionKind, Answer, Case, Did, EntryBody, MessageEdit, MessageStatus, NamedAction, NamedMeter,
-    Outcome, Policy, Poll, Registry, Reply, Request, Rewrite, RewriteInput, Rewritten, Run,
-    Schedule, drive, simulate,
+    ActionKind, Answer, Case, Effect, EntryBody, MessageEdit, MessageStatus, NamedAction,
+    NamedMeter, Outcome, Policy, Poll, Registry, Reply, Request, Rewrite, RewriteInput, Rewritten,
+    Run, Schedule, drive, simulate,
 };
 use plimsoll::units::Tokens;
 use std::sync::Arc;
@@ -488,8 +488,8 @@ fn a_message_with_an_added_note_counts_as_kept() {
         "at = \"before_call\"\nwhen = \"call == 1\"\ndo = { named = \"note_to_newest\", keep = 0 }";
     let outcome = run(&case, &policy(stage, ""));
     assert_eq!(
-        (outcome.compactions, outcome.events[0].did),
-        (0, Did::Changed)
+        (outcome.compactions, outcome.events[0].effect),
+        (0, Effect::Changed)
     );
     assert!(outcome.events[0].after > outcome.events[0].before);
     assert_eq!(
@@ -505,8 +505,8 @@ fn memory_lasts_for_a_run_and_halts_are_recorded() {
     let outcome = run(&case, &policy(stage, ""));
     let counted: Vec<f64> = outcome.events.iter().map(|e| e.cause.terms[1].1).collect();
     assert_eq!(counted, [1.0, 2.0, 3.0]);
-    let did: Vec<Did> = outcome.events.iter().map(|e| e.did).collect();
-    assert_eq!(did, [Did::Nothing, Did::Nothing, Did::Logged]);
+    let effects: Vec<Effect> = outcome.events.iter().map(|e| e.effect).collect();
+    assert_eq!(effects, [Effect::Nothing, Effect::Nothing, Effect::Logged]);
     assert_eq!((outcome.halts.len(), &*outcome.halts[0].why), (1, "enough"));
 }
 

@@ -5,7 +5,7 @@ use crate::conversation::{Talk, part, text};
 use plimsoll::analysis::facts::{Facts, LaneSurvival};
 use plimsoll::analysis::{Finding, FindingKind, findings};
 use plimsoll::engine::{
-    Case, Did, Halt, KnobValues, ManualEdits, Outcome, Policy, Sample, recorded, simulate,
+    Case, Effect, Halt, KnobValues, ManualEdits, Outcome, Policy, Sample, recorded, simulate,
 };
 use plimsoll::exec::{LoadOptions, load};
 use plimsoll::figure;
@@ -534,7 +534,7 @@ fn the_verdict_never_denies_a_compaction() {
         for name in PRESETS.iter().map(|preset| preset.name) {
             let lanes = [really(&case), preset(&case, name, &[])];
             let events = &lanes[1].outcome.events;
-            let compacts = events.iter().any(|event| event.did == Did::Removed);
+            let compacts = events.iter().any(|event| event.effect == Effect::Removed);
             let verdict = report(&case, &lanes, &[], false).verdict;
             let text: String = verdict.iter().map(ToString::to_string).collect();
             let says_never = text.contains("Never reached");

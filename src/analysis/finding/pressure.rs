@@ -1,7 +1,7 @@
 //! Findings about a full context: the system gives up, never compacts again, or does not handle a rejected call.
 
 use super::{Finding, FindingKind, PolicyRun, times};
-use crate::engine::{Did, Event, Hook};
+use crate::engine::{Effect, Event, Hook};
 use crate::figure::whole_percent;
 use crate::units::Share;
 
@@ -41,7 +41,7 @@ pub(super) fn never_again(run: &PolicyRun<'_>) -> Option<Finding> {
     };
     let events = run.outcome.events.iter();
     let is_own = |event: &Event| !event.is_manual() && !is_rescue(event);
-    let removed = events.filter(|e| e.did == Did::Removed && is_own(e));
+    let removed = events.filter(|e| e.effect == Effect::Removed && is_own(e));
     if let Some(last) = removed.map(|e| e.call).max() {
         first = first.max(samples.partition_point(|s| s.call <= last));
     }
@@ -52,7 +52,7 @@ pub(super) fn never_again(run: &PolicyRun<'_>) -> Option<Finding> {
     }
     let fired = run.outcome.events.iter();
     let vain = fired
-        .filter(|e| e.call >= begin.call && e.did == Did::Nothing)
+        .filter(|e| e.call >= begin.call && e.effect == Effect::Nothing)
         .count();
     let tried = if vain > 0 {
         format!(" It ran {} without effect.", times(vain))

@@ -9,7 +9,7 @@ use crate::app::shell::command::ShellCommand;
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets::text::{small, weak};
 use crate::app::{widgets, wording};
-use crate::engine::{Did, Event};
+use crate::engine::{Effect, Event};
 use crate::safe_text;
 use egui::{Color32, Frame, Grid, Label, Margin, RichText, ScrollArea, TextStyle, Ui};
 
@@ -68,10 +68,10 @@ fn head(
         }
     });
     let sentence = RichText::new(text::did(event));
-    ui.label(match event.did {
-        Did::Nothing => sentence.color(palette(ui).warn),
-        Did::Logged => sentence.color(palette(ui).weak),
-        Did::Removed | Did::Changed => sentence,
+    ui.label(match event.effect {
+        Effect::Nothing => sentence.color(palette(ui).warn),
+        Effect::Logged => sentence.color(palette(ui).weak),
+        Effect::Removed | Effect::Changed => sentence,
     });
 }
 

@@ -2,7 +2,7 @@
 
 use super::plan::Edit;
 use super::{Failure, Run};
-use crate::engine::outcome::event::{Did, Event};
+use crate::engine::outcome::event::{Effect, Event};
 use crate::engine::outcome::measure::OwnMeasure;
 use crate::engine::outcome::{Idle, Outcome};
 use crate::engine::policy::stages::Mutates;
@@ -52,7 +52,7 @@ impl Run<'_> {
             after: self.working.tokens(),
             messages,
             request,
-            did: Did::Removed,
+            effect: Effect::Removed,
             orphans: 0,
             forgotten: 0,
             left: self.working.spoken(),
@@ -94,7 +94,7 @@ impl Run<'_> {
             after: tokens,
             messages: Vec::new(),
             request: None,
-            did: Did::Logged,
+            effect: Effect::Logged,
             orphans: 0,
             forgotten: 0,
             left: self.working.spoken(),

@@ -5,7 +5,7 @@ use super::manual_changes::{Leftover, Uncleared, cleared, leftover};
 use super::unpinned::{Unpinned, listed};
 use crate::engine::context::taken::{Taken, join, ranges, widen};
 use crate::engine::context::{Entry, EntryBody, Left, PartStatuses};
-use crate::engine::outcome::event::{Cause, Did, Event};
+use crate::engine::outcome::event::{Cause, Effect, Event};
 use crate::engine::outcome::measure::OwnMeasure;
 use crate::engine::policy::stages::ActionKind;
 use crate::engine::policy::stages::SummaryPosition;
@@ -258,7 +258,7 @@ impl Run<'_> {
             after: self.working.tokens(),
             messages: widen(messages),
             request: None,
-            did: Did::Removed,
+            effect: Effect::Removed,
             measured: OwnMeasure::default(),
             orphans: self.working.orphans().saturating_sub(orphans),
             forgotten: 0,

@@ -10,7 +10,7 @@ use crate::engine::conversion::message_edits::{EditResult, MessageEdits, edits_o
 use crate::engine::conversion::stand_in::StandIn;
 use crate::engine::named::edits::{Edits, MessageEdit};
 use crate::engine::named::{Rewritten, edited};
-use crate::engine::outcome::event::{Did, Event};
+use crate::engine::outcome::event::{Effect, Event};
 use crate::engine::outcome::{Halt, Idle};
 use crate::engine::policy::stages::ActionKind;
 use crate::engine::policy::stages::{Action, Mutates};
@@ -174,14 +174,14 @@ impl Run<'_> {
             after: self.working.tokens(),
             messages,
             request: (!pending.answers.is_empty()).then_some(pending.traffic),
-            did: match (context_change.removed, changed) {
-                (true, _) => Did::Removed,
-                (_, true) => Did::Changed,
+            effect: match (context_change.removed, changed) {
+                (true, _) => Effect::Removed,
+                (_, true) => Effect::Changed,
                 // An action that wrote elsewhere, or ended the run, counts as an event.
                 _ if done.fired && done.halt.is_none() && pending.answers.is_empty() => {
-                    Did::Nothing
+                    Effect::Nothing
                 }
-                _ => Did::Logged,
+                _ => Effect::Logged,
             },
             orphans: self.working.orphans().saturating_sub(orphans),
             forgotten: self.forgotten(pending, &earlier, event),
