@@ -62,7 +62,8 @@ pub struct Caching {
     /// Its name in the rows of prices.
     pub name: String,
     /// Whether a client must request it.
-    pub how: How,
+    #[serde(rename = "how")]
+    pub mode: CacheMode,
     /// The shortest prefix that is cached.
     pub minimum: u64,
     /// Cached prefixes are multiples of this many tokens.
@@ -86,7 +87,7 @@ pub struct Caching {
 /// Whether a client must request caching.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
-pub enum How {
+pub enum CacheMode {
     /// Up to marks that the client sets.
     Explicit,
     /// Always.
