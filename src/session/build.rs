@@ -259,7 +259,7 @@ impl SessionBuilder {
     }
 
     /// Notes that the provider rejected the latest call because its context was too long.
-    pub fn refuse(&mut self) {
+    pub fn reject_last_call(&mut self) {
         if let Some(call) = self.session.calls.last_mut() {
             call.is_rejected = true;
         }

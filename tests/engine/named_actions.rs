@@ -271,9 +271,9 @@ fn a_notice_covers_removed_messages_in_both_shapes() {
         assert!(outcome.compactions > 1, "{action}");
         let (written, _) = outcome.context.written().next().expect("a notice");
         assert!(written.text.ends_with("messages are gone"));
-        let fates = outcome.context.statuses(case.session.messages.len());
-        assert_eq!(fates[0].0, MessageStatus::Kept, "instructions stay");
-        assert_eq!(fates[1].0, MessageStatus::Dropped);
+        let statuses = outcome.context.statuses(case.session.messages.len());
+        assert_eq!(statuses[0].0, MessageStatus::Kept, "instructions stay");
+        assert_eq!(statuses[1].0, MessageStatus::Dropped);
     }
 }
 
@@ -295,7 +295,7 @@ fn a_result_is_cut_before_it_is_added() {
     let cut = outcome.context.statuses(case.session.messages.len());
     assert_eq!(
         cut.iter()
-            .filter(|(fate, _)| *fate == MessageStatus::Cut)
+            .filter(|(status, _)| *status == MessageStatus::Cut)
             .count(),
         9
     );
@@ -461,8 +461,8 @@ fn an_action_is_applied_after_all_its_answers() {
     let (written, _) = outcome.context.written().next().expect("a summary");
     assert_eq!(&*written.text, "answer 1 / answer 2");
     assert!(outcome.events[0].request.is_some() && !written.is_predicted);
-    let fates = outcome.context.statuses(case.session.messages.len());
-    assert_eq!(fates[2].0, MessageStatus::Summarized);
+    let statuses = outcome.context.statuses(case.session.messages.len());
+    assert_eq!(statuses[2].0, MessageStatus::Summarized);
     let predicted = run(&case, &policy);
     assert!(predicted.context.written().all(|(w, _)| w.is_predicted));
 }

@@ -122,23 +122,23 @@ fn prune_clears_old_results_and_keeps_recent_turns_and_every_message() {
         .context
         .check(&case)
         .expect("the account is complete");
-    let fates = outcome.context.statuses(case.session.messages.len());
+    let statuses = outcome.context.statuses(case.session.messages.len());
     assert!(
-        fates
+        statuses
             .iter()
-            .all(|(fate, _)| matches!(fate, MessageStatus::Kept | MessageStatus::Cleared))
+            .all(|(status, _)| matches!(status, MessageStatus::Kept | MessageStatus::Cleared))
     );
     let last_turns = case.session.turns - 1;
     let spared = case
         .session
         .messages
         .iter()
-        .zip(&fates)
+        .zip(&statuses)
         .filter(|(m, _)| m.turn >= last_turns);
     assert!(
         spared
             .into_iter()
-            .all(|(_, (fate, _))| *fate == MessageStatus::Kept)
+            .all(|(_, (status, _))| *status == MessageStatus::Kept)
     );
     for event in &outcome.events {
         assert!(event.before.0 - event.after.0 > 300, "{event:?}");

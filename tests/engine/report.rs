@@ -604,17 +604,25 @@ fn manual_edits_are_not_redacted() {
                 .any(|w| w.contains("does not support pins"))
     );
     let events = redacted.lanes.iter().flat_map(|lane| &lane.events);
-    let by_hand: Vec<_> = events
+    let manual_events: Vec<_> = events
         .filter(|e| e.stage.to_string() == "manually")
         .collect();
-    assert!(by_hand.len() >= 4 && by_hand.iter().all(|e| e.why.to_string() == "manually"));
-    let logs = by_hand.iter().flat_map(|e| &e.log).map(ToString::to_string);
+    assert!(
+        manual_events.len() >= 4
+            && manual_events
+                .iter()
+                .all(|e| e.why.to_string() == "manually")
+    );
+    let logs = manual_events
+        .iter()
+        .flat_map(|e| &e.log)
+        .map(ToString::to_string);
     assert!(logs.clone().count() > 0 && logs.clone().all(|l| !l.contains('…')));
     let removals = redacted.lanes.iter().flat_map(|lane| &lane.removed);
-    let by_hand = |stage: &ReportText| stage.to_string() == "manually";
+    let manual_events = |stage: &ReportText| stage.to_string() == "manually";
     assert!(
         removals
-            .filter(|r| r.stage.as_ref().is_some_and(by_hand))
+            .filter(|r| r.stage.as_ref().is_some_and(manual_events))
             .count()
             >= 4
     );

@@ -627,14 +627,14 @@ fn a_recorded_compaction_keeps_its_own_and_later_messages() {
         b.message(Draft::new(Role::Assistant, vec![text("y")]))
     };
     say(&mut b);
-    let carried = say(&mut b);
+    let resent = say(&mut b);
     let summary = Draft {
         is_summary: true,
         in_history: false,
         ..Draft::new(Role::User, vec![text("s")])
     };
     // The summary follows the compaction, as in Claude Code's files.
-    b.compaction("auto", None, None, vec![carried, carried + 1]);
+    b.compaction("auto", None, None, vec![resent, resent + 1]);
     b.message(summary);
     say(&mut b);
     let session = b.finish();

@@ -9,6 +9,7 @@ use crate::engine::policy::stages::Mutates;
 use crate::units::Tokens;
 
 impl Run<'_> {
+    /// Records a failed attempt of a stage.
     pub(super) fn failed(&mut self, stage: usize, why: String) {
         self.idle(Idle::Failed);
         let known = self
@@ -20,7 +21,7 @@ impl Run<'_> {
             return;
         }
         // The first failure of a kind is an event; a warning gives their number.
-        self.tell(stage, format!("not done: {why}"));
+        self.log_event(stage, format!("not done: {why}"));
         self.failures.push(Failure {
             stage,
             why,
@@ -29,6 +30,8 @@ impl Run<'_> {
         });
     }
 
+    /// Applies an edit of a stage and records its event. `request` has the tokens that a summary request sent and
+    /// received.
     pub(super) fn apply(&mut self, idx: usize, mut edit: Edit, request: Option<(Tokens, Tokens)>) {
         let event = self.outcome.events.len() as u32;
         let measured = self.measured();
@@ -42,26 +45,17 @@ impl Run<'_> {
         self.triggers.fired(idx, self.call);
         self.acted = true;
         self.outcome.compactions += usize::from(is_new);
-        self.outcome.events.push(Event {
-            call: self.call,
-            stage: self.triggers.stage(idx).id.clone(),
-            action: self.triggers.stage(idx).action.kind(),
-            cause: self.triggers.cause(idx),
-            measured,
+        let event = Event {
             before,
-            after: self.working.tokens(),
             messages,
             request,
             effect: Effect::Removed,
-            orphans: 0,
-            forgotten: 0,
-            left: self.working.spoken(),
-            log: Vec::new(),
             files,
-            error: self.error_for(idx).cloned(),
-        });
+            ..self.event_of(idx, measured)
+        };
+        self.outcome.events.push(event);
         // After the event, whose cause has the previous measurements.
-        self.took(idx, metered);
+        self.note_removed(idx, metered);
     }
 
     /// Returns the context in the policy's own count.
@@ -74,21 +68,21 @@ impl Run<'_> {
     }
 
     /// Records the tokens that a stage removed from the store, given the policy's own count before.
-    pub(super) fn took(&mut self, stage: usize, before: f64) {
+    pub(super) fn note_removed(&mut self, stage: usize, before: f64) {
         if self.triggers.stage(stage).mutates == Mutates::Store {
-            self.triggers.took(before, self.working.metered().as_f64());
+            self.triggers
+                .note_removed(before, self.working.metered().as_f64());
         }
     }
 
-    /// Records an event of a stage that only logs a message.
-    pub(super) fn tell(&mut self, idx: usize, line: String) {
-        let (tokens, measured) = (self.working.tokens(), self.measured());
-        self.triggers.tried(idx, self.call);
-        self.outcome.events.push(Event {
+    /// Returns an event of a stage that logs nothing and leaves the context as it is now.
+    pub(super) fn event_of(&self, stage: usize, measured: OwnMeasure) -> Event {
+        let tokens = self.working.tokens();
+        Event {
             call: self.call,
-            stage: self.triggers.stage(idx).id.clone(),
-            action: self.triggers.stage(idx).action.kind(),
-            cause: self.triggers.cause(idx),
+            stage: self.triggers.stage(stage).id.clone(),
+            action: self.triggers.stage(stage).action.kind(),
+            cause: self.triggers.cause(stage),
             measured,
             before: tokens,
             after: tokens,
@@ -97,13 +91,25 @@ impl Run<'_> {
             effect: Effect::Logged,
             orphans: 0,
             forgotten: 0,
-            left: self.working.spoken(),
-            log: vec![line],
+            left: self.working.n_messages(),
+            log: Vec::new(),
             files: Vec::new(),
-            error: self.error_for(idx).cloned(),
-        });
+            error: self.error_for(stage).cloned(),
+        }
     }
 
+    /// Records an event of a stage that only logs a message.
+    pub(super) fn log_event(&mut self, stage: usize, line: String) {
+        let measured = self.measured();
+        self.triggers.tried(stage, self.call);
+        let event = Event {
+            log: vec![line],
+            ..self.event_of(stage, measured)
+        };
+        self.outcome.events.push(event);
+    }
+
+    /// Ends the run and returns its outcome.
     pub(super) fn finish(&mut self) -> Outcome {
         let end = self.working.tokens();
         let budget = self.budget();

@@ -115,7 +115,7 @@ fn event(
         measured: OwnMeasure::default(),
         orphans: 0,
         forgotten: 0,
-        left: after.spoken(),
+        left: after.n_messages(),
         log: Vec::new(),
         files: Vec::new(),
         error: None,
