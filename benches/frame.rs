@@ -89,7 +89,7 @@ fn press_with(modifiers: Modifiers, key: Key) -> Vec<Event> {
     vec![event(true), event(false)]
 }
 
-/// A frame up to what the GPU gets.
+/// Draws a frame and returns its meshes.
 fn frame(stage: &mut OffscreenWindow, app: &mut App, events: Vec<Event>) -> Vec<ClippedPrimitive> {
     stage.frame(events, &mut |ui| app.show(ui));
     stage.meshes()
@@ -101,7 +101,7 @@ fn nothing_changes(bencher: divan::Bencher<'_, '_>) {
     bencher.bench_local(|| frame(&mut stage, &mut app, Vec::new()));
 }
 
-/// Each frame selects another call, so that every lane's context is worked out anew.
+/// Each frame selects another call, so that the context of every lane is computed again.
 #[divan::bench(sample_count = 50)]
 fn another_call_is_selected(bencher: divan::Bencher<'_, '_>) {
     let (mut stage, mut app, _folder) = window();
@@ -126,7 +126,7 @@ fn another_call_is_selected_with_two_sessions(bencher: divan::Bencher<'_, '_>) {
     bencher.bench_local(|| frame(&mut stage, &mut app, press(Key::ArrowLeft)));
 }
 
-/// Calls are selected at a person's pace: frames with a key, and frames in which what was worked out for it comes in.
+/// Selects calls with pauses of a user: frames with a key press alternate with frames that receive background results.
 #[divan::bench(sample_count = 300, sample_size = 1)]
 fn calls_are_selected_one_after_another(bencher: divan::Bencher<'_, '_>) {
     let (mut stage, mut app, _folder) = window();

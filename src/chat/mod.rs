@@ -160,6 +160,8 @@ pub struct Function {
     pub name: Arc<str>,
     /// Arguments.
     pub arguments: Arguments,
+    /// All other fields, verbatim.
+    pub rest: Rest,
 }
 
 /// Arguments of a call.

@@ -47,7 +47,7 @@ pub struct Replies<'a> {
 pub struct Checkpoint(Option<(usize, Arc<dyn Any + Send + Sync>)>);
 
 impl<'a> Replies<'a> {
-    /// Creates a replies with these replies, in the order of the requests.
+    /// Wraps replies in the order of their requests.
     pub fn new(replies: &'a [SummaryReply]) -> Self {
         Self {
             given: replies,
@@ -56,7 +56,7 @@ impl<'a> Replies<'a> {
         }
     }
 
-    /// Creates a replies that continues from a checkpoint of the same rule with the same input.
+    /// Wraps replies and continues from a checkpoint of the same rule with the same input.
     pub fn continued(replies: &'a [SummaryReply], checkpoint: &'a mut Checkpoint) -> Self {
         Self {
             checkpoint: Some(checkpoint),

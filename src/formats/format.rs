@@ -2,7 +2,7 @@
 
 use super::{Input, ParseError, Parsed, Probe, RecordedData, Refused, Resume};
 use crate::progress::Progress;
-use crate::session::{Managed, Session, Span};
+use crate::session::{Managed, ModelVendor, Session, Span};
 
 /// Returns the byte ranges of a record that a managed conversation keeps verbatim.
 pub type Kept = fn(&[u8]) -> Vec<Span>;
@@ -25,6 +25,8 @@ pub struct Format {
     pub export: Option<Export>,
     /// Data that its files can record besides messages. Data that they cannot record is unknown, never zero.
     pub recorded: &'static [RecordedData],
+    /// Vendor of the models of a session that names none, if only its API uses this format.
+    pub vendor: Option<ModelVendor>,
     /// Returns the text of a record that a managed conversation keeps verbatim (default: all of it).
     pub kept: Option<Kept>,
     /// Integration with a program that can resume such a session.
@@ -65,6 +67,7 @@ impl Format {
         },
         export: None,
         recorded: &[],
+        vendor: None,
         kept: None,
         resume: None,
     };

@@ -175,6 +175,9 @@ pub fn parse_with(input: &Input, progress: &Progress) -> Result<Parsed, ParseErr
     let held = (!format.in_pieces).then(|| input.bytes.whole());
     let mut parsed = (format.parse)(input, progress)?;
     parsed.report.recognized_by = why;
+    for session in &mut parsed.sessions {
+        session.default_vendor = format.vendor;
+    }
     notes::sum_up(&mut parsed.warnings);
     let unaccounted = accounted::check(input, format, &parsed, progress)?;
     parsed.warnings.extend(unaccounted);

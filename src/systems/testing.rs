@@ -22,7 +22,7 @@ impl Played {
 pub(super) fn play(
     action: &NamedAction,
     numbers: &[(&'static str, f64)],
-    turn: (u32, u32),
+    (turn, call_in_turn): (u32, u32),
     before: Vec<ChatMessage>,
     replies: &[SummaryReply],
 ) -> Played {
@@ -36,6 +36,7 @@ pub(super) fn play(
             at: Hook::BeforeCall,
             call: 1,
             turn,
+            call_in_turn,
             now: 0.0,
             since: None,
             model: "",

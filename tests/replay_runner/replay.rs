@@ -4,8 +4,8 @@ use super::case::ReplayCase;
 use super::settings::settings;
 use plimsoll::chat::message_to_json;
 use plimsoll::engine::{
-    ActionKind, Answer, Case, Did, EntryBody, Event, Hook, KnobValues, Left, Outcome, PartStatus,
-    Policy, ProviderError, Reply, Request, Schedule, WindowPlan, WindowSource,
+    ActionKind, Answer, Case, Effect, EntryBody, Event, Hook, KnobValues, Left, Outcome,
+    PartStatus, Policy, ProviderError, Reply, Request, Schedule, WindowPlan, WindowSource,
 };
 use plimsoll::exec::{CallContext, ExportJob, LoadOptions, Summarizer, context_with, load_bytes};
 use plimsoll::formats;
@@ -237,8 +237,9 @@ fn fired(event: &Event, system: &str) -> Vec<String> {
         return Vec::new();
     }
     // A mechanism that ran without a change or an error counts.
-    let is_idle = event.log.is_empty() && event.request.is_none() && event.did == Did::Nothing;
-    let acted = matches!(event.did, Did::Removed | Did::Changed) || is_idle;
+    let is_idle =
+        event.log.is_empty() && event.request.is_none() && event.effect == Effect::Nothing;
+    let acted = matches!(event.effect, Effect::Removed | Effect::Changed) || is_idle;
     let failures = event.log.iter().map(|line| format!("failed: {line}"));
     let names = if event.stage == STRATEGIES {
         let terms = event.cause.terms.iter();

@@ -174,12 +174,3 @@ fn times(n: usize) -> String {
         n => format!("{n} times"),
     }
 }
-
-/// Formats whole percent.
-fn percent(share: f64) -> String {
-    if share.is_finite() {
-        format!("{:.0} %", share * 100.0)
-    } else {
-        "more than 100 %".to_owned()
-    }
-}

@@ -9,7 +9,7 @@ use crate::app::shell::command::ShellCommand;
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets::text::{small, weak};
 use crate::app::{widgets, wording};
-use crate::engine::{Did, Event};
+use crate::engine::{Effect, Event};
 use crate::safe_text;
 use egui::{Color32, Frame, Grid, Label, Margin, RichText, ScrollArea, TextStyle, Ui};
 
@@ -69,10 +69,10 @@ fn head(
         }
     });
     let result = RichText::new(text::result(event));
-    ui.label(match event.did {
-        Did::Nothing => result.color(palette(ui).warn),
-        Did::Logged => result.color(palette(ui).weak),
-        Did::Removed | Did::Changed => result,
+    ui.label(match event.effect {
+        Effect::Nothing => result.color(palette(ui).warn),
+        Effect::Logged => result.color(palette(ui).weak),
+        Effect::Removed | Effect::Changed => result,
     });
 }
 

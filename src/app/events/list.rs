@@ -2,7 +2,7 @@
 
 use crate::app::runs::replays::Runs;
 use crate::app::selection::{CallRange, EventId};
-use crate::engine::{Did, Event};
+use crate::engine::{Effect, Event};
 
 /// Filter of the event list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,9 +55,9 @@ impl EventGroup {
     pub fn has(self, event: &Event) -> bool {
         match self {
             Self::All => true,
-            Self::Changes => matches!(event.did, Did::Removed | Did::Changed),
-            Self::NoOps => event.did == Did::Nothing,
-            Self::Log => event.did == Did::Logged || !event.log.is_empty(),
+            Self::Changes => matches!(event.effect, Effect::Removed | Effect::Changed),
+            Self::NoOps => event.effect == Effect::Nothing,
+            Self::Log => event.effect == Effect::Logged || !event.log.is_empty(),
         }
     }
 }
@@ -117,7 +117,7 @@ mod tests {
     use crate::engine::{ActionKind, Cause, OwnMeasure};
     use crate::units::Tokens;
 
-    fn event(did: Did, log: &[&str]) -> Event {
+    fn event(effect: Effect, log: &[&str]) -> Event {
         Event {
             call: 0,
             stage: String::new(),
@@ -127,7 +127,7 @@ mod tests {
             after: Tokens::ZERO,
             messages: Vec::new(),
             request: None,
-            did,
+            effect,
             measured: OwnMeasure::default(),
             orphans: 0,
             forgotten: 0,
@@ -142,19 +142,19 @@ mod tests {
     fn no_ops_are_not_changes_and_log_output_is_listed_for_every_action() {
         let listed = |event: &Event| EventGroup::ALL.map(|group| group.has(event));
         assert_eq!(
-            listed(&event(Did::Removed, &[])),
+            listed(&event(Effect::Removed, &[])),
             [true, true, false, false]
         );
         assert_eq!(
-            listed(&event(Did::Changed, &["x"])),
+            listed(&event(Effect::Changed, &["x"])),
             [true, true, false, true]
         );
         assert_eq!(
-            listed(&event(Did::Nothing, &[])),
+            listed(&event(Effect::Nothing, &[])),
             [true, false, true, false]
         );
         assert_eq!(
-            listed(&event(Did::Logged, &["x"])),
+            listed(&event(Effect::Logged, &["x"])),
             [true, false, false, true]
         );
     }

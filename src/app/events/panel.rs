@@ -14,7 +14,7 @@ use crate::app::view::ViewCommand;
 use crate::app::widgets::table::{Column, Table, lane_cell};
 use crate::app::widgets::text::{padded, small, weak};
 use crate::app::{widgets, wording};
-use crate::engine::{Did, Event};
+use crate::engine::{Effect, Event};
 use egui::{Frame, Label, Rangef, RichText, Ui};
 use egui_extras::Column as Width;
 
@@ -216,7 +216,7 @@ fn content(
     event: &Event,
     column: Col,
 ) {
-    let has_effect = matches!(event.did, Did::Removed | Did::Changed);
+    let has_effect = matches!(event.effect, Effect::Removed | Effect::Changed);
     match column {
         Col::Call => {
             let n_calls = input.document.session().calls.len();
@@ -256,17 +256,17 @@ fn content(
 
 /// Shows the event's action, and the stage's name if it adds information.
 fn action(ui: &mut Ui, event: &Event) {
-    match event.did {
-        Did::Removed | Did::Changed => {
+    match event.effect {
+        Effect::Removed | Effect::Changed => {
             ui.label(event.action.name());
         }
-        Did::Nothing => {
+        Effect::Nothing => {
             ui.label(weak(ui, "no-op"));
         }
-        Did::Logged if event.log.is_empty() => {
+        Effect::Logged if event.log.is_empty() => {
             ui.label(RichText::new("gives up").color(palette(ui).bad));
         }
-        Did::Logged => {
+        Effect::Logged => {
             ui.label(weak(ui, "log"));
         }
     }

@@ -8,7 +8,7 @@ use crate::app::selection::{EventId, Selection};
 use crate::app::settings_panel::knobs::{self, KnobSettings};
 use crate::app::settings_panel::policies;
 use crate::engine::{
-    Budget, Case, Did, Event, Hook, Knob, KnobRole, KnobValues, Outcome, Peak, Policy, Stage,
+    Budget, Case, Effect, Event, Hook, Knob, KnobRole, KnobValues, Outcome, Peak, Policy, Stage,
     recorded, simulate,
 };
 use crate::presets::{self, models};
@@ -47,15 +47,15 @@ pub struct LaneRun {
 impl LaneRun {
     fn new(policy: Arc<Policy>, knobs: KnobValues, mut outcome: Outcome) -> Self {
         outcome.shrink_to_fit();
-        let did = |what: Did| outcome.events.iter().filter(move |e| e.did == what);
+        let with = |effect: Effect| outcome.events.iter().filter(move |e| e.effect == effect);
         Self {
             policy,
             knobs,
-            compactions: did(Did::Removed)
+            compactions: with(Effect::Removed)
                 .filter(|event| !event.is_manual())
                 .map(|event| event.call)
                 .collect(),
-            no_ops: did(Did::Nothing).map(|e| e.call).collect(),
+            no_ops: with(Effect::Nothing).map(|e| e.call).collect(),
             halts: halt_runs(&outcome),
             peak: outcome.peak(),
             sent: outcome.tokens_sent(),

@@ -4,8 +4,8 @@ use super::state::TuneView;
 use crate::analysis::cost::Bills;
 use crate::analysis::loss::{Names, most_at_risk};
 use crate::analysis::tune::{
-    Alternative, Gauge, Point, Preference, Price, Recommendation, RiskAxis, Subject, alternative,
-    candidates, front, plan, price_unit, recommend, sweep,
+    Alternative, CostUnit, Gauge, Point, Preference, Recommendation, RiskAxis, Subject,
+    alternative, candidates, cost_unit, front, plan, recommend, sweep,
 };
 use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task::{self, Background};
@@ -35,7 +35,7 @@ pub struct Sweep {
     /// Number of finished settings.
     pub n_done: usize,
     /// Unit of the cost.
-    pub unit: Price,
+    pub unit: CostUnit,
     /// The settings to choose from ([`candidates`]), cheapest first.
     pub trade_off: Vec<usize>,
     /// Settings that no other one beats in cost, risk or fill.
@@ -112,7 +112,7 @@ impl Sweep {
         let work = at.start(ctx, "sweep", work);
         Self {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
-            unit: price_unit(&points),
+            unit: cost_unit(&points),
             subjects,
             lanes,
             points,
@@ -168,7 +168,7 @@ impl Sweep {
             }
         }
         if is_changed {
-            self.unit = price_unit(&self.points);
+            self.unit = cost_unit(&self.points);
             self.trade_off = candidates(&self.points);
             self.front = front(&self.points);
         }

@@ -5,7 +5,7 @@ use super::losses::{Current, LaneLoss, MESSAGES, MISSES, RESULTS};
 use crate::analysis::loss::{Distances, Kept, PAGE_IN, Survival};
 use crate::cli::output::{clean, counted, percent, tokens};
 use crate::engine::KnobRole;
-use crate::figure::usd;
+use crate::figure::{usd, whole_percent};
 use crate::units::{Share, Tokens};
 use std::fmt::Write as _;
 
@@ -180,11 +180,7 @@ fn line(lane: &LaneLoss) -> String {
         risk.horizon
             .map_or("–".to_owned(), |call| (call + 1).to_string()),
         format!("{}/{}", risk.blind_edits.len(), risk.edits),
-        lane.saved.map_or("–".to_owned(), |share| format!(
-            "{:.0} %",
-            // Prints -0.0 without its sign.
-            (share.0 * 100.0).round_ties_even() + 0.0
-        )),
+        lane.saved.map_or("–".to_owned(), whole_percent),
     )
 }
 

@@ -10,7 +10,8 @@ use crate::cli::status::Status;
 use crate::cli::targets::Targets;
 use crate::engine::recorded;
 use crate::exec::{check_own, write_own};
-use crate::units::Tokens;
+use crate::figure::whole_percent;
+use crate::units::{Share, Tokens};
 use anyhow::bail;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -92,6 +93,7 @@ fn text(validity: &Validity) -> String {
 }
 
 fn line(text: &mut String, row: &ValidityRow) {
+    let percent = |share: f64| whole_percent(Share(share));
     let share = |estimate: &Estimate| match (estimate.value, estimate.interval) {
         (None, _) => "not judged".to_owned(),
         (Some(value), None) => percent(value),
@@ -166,8 +168,4 @@ fn conclusions(validity: &Validity) -> String {
         }
     }
     sentences.join("\n")
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
 }

@@ -2,7 +2,7 @@
 
 use super::{Judged, Verdict};
 use crate::analysis::tune::Check;
-use crate::safe_text::is_obeyed;
+use crate::safe_text::is_interpreted;
 use std::fmt::Write as _;
 
 /// First line of the files.
@@ -169,7 +169,7 @@ fn escaped(text: &str) -> String {
             '\t' | '\n' | '\r' => out.push(' '),
             '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => {}
             // Bidirectional controls are shown as their codes.
-            c if is_obeyed(c) => out.extend(c.escape_unicode()),
+            c if is_interpreted(c) => out.extend(c.escape_unicode()),
             c => out.push(c),
         }
     }

@@ -4,7 +4,7 @@ use crate::analysis::{Finding, FindingKind};
 use crate::cli::json_values::{Number, Object, Settings};
 use crate::cli::lazy_list::LazyList;
 use crate::cli::played::{compactions, policy_name};
-use crate::engine::{Case, Did, Event, Sample, WindowSource};
+use crate::engine::{Case, Effect, Event, Sample, WindowSource};
 use crate::exec::Loaded;
 use crate::report::{Played, basis};
 use crate::units::{Share, Tokens};
@@ -120,7 +120,7 @@ struct EventEntry<'a> {
     tokens_before: Tokens,
     /// Context after, in tokens.
     tokens_after: Tokens,
-    effect: Did,
+    effect: Effect,
     /// Number of calls and results that lost their partner.
     orphans: usize,
     /// Number of earlier summaries that were removed and not part of the new summary's request.
@@ -266,7 +266,7 @@ fn event(event: &Event) -> EventEntry<'_> {
         },
         tokens_before: event.before,
         tokens_after: event.after,
-        effect: event.did,
+        effect: event.effect,
         orphans: event.orphans,
         forgotten_summaries: event.forgotten,
         error: event.error.as_deref(),

@@ -1,7 +1,7 @@
 //! The result of `plimsoll sweep` as JSON.
 
 use super::{Findings, Swept};
-use crate::analysis::tune::{Point, Price, Robust, RuledOut, front, price_unit};
+use crate::analysis::tune::{CostUnit, Point, Robust, RuledOut, cost_unit, front};
 use crate::cli::figures::FiguresEntry;
 use crate::cli::json_values::Settings;
 use crate::cli::lazy_list::LazyList;
@@ -52,16 +52,6 @@ struct SessionEntry<'a> {
     recommended: Option<RecommendationEntry<'a>>,
     /// Why no setting is recommended; null if one is.
     no_recommendation: Option<&'a str>,
-}
-
-/// The unit by which settings are compared.
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum CostUnit {
-    /// Cost in USD.
-    Usd,
-    /// Tokens in total, because a price is unknown.
-    Tokens,
 }
 
 /// A setting and its figures.
@@ -188,10 +178,7 @@ impl Findings {
             window: swept.window,
             output_reserve: swept.reserve,
             accuracy: swept.basis,
-            cost_unit: match price_unit(&swept.points) {
-                Price::Usd => CostUnit::Usd,
-                Price::Sent => CostUnit::Tokens,
-            },
+            cost_unit: cost_unit(&swept.points),
             noise_floor: swept.noise.map(|(references, _)| references),
             points: LazyList::new(points.map(move |(idx, point)| PointEntry {
                 on_front: front.contains(&idx),

@@ -2,7 +2,7 @@
 
 use super::{Findings, Swept};
 use crate::analysis::tune::{
-    Point, Price, Recommendation, Risk, changed_settings, front, price_unit, ruled_out_reasons,
+    CostUnit, Point, Recommendation, Risk, changed_settings, cost_unit, front, ruled_out_reasons,
     trade_off,
 };
 use crate::cli::output::{clean, counted, percent, tokens};
@@ -101,17 +101,17 @@ impl Findings {
             let _ = write!(text, "; {n} {problem}");
         }
         text.push_str(".\n");
-        if price_unit(points) == Price::Sent && works > 0 {
+        if cost_unit(points) == CostUnit::Tokens && works > 0 {
             text.push_str("Tokens sent are listed instead of the cost: no price is known for this model (--price-as MODEL or --prices FILE.toml gives one).\n");
         }
         text.push('\n');
     }
 
     fn table(&self, text: &mut String, swept: &Swept, rows: &[usize]) {
-        let unit = price_unit(&swept.points);
+        let unit = cost_unit(&swept.points);
         let lanes = self.subjects.iter().map(|s| clean(&s.lane).chars().count());
         let width = lanes.max().unwrap_or(0).max(4);
-        let cost = if unit == Price::Usd {
+        let cost = if unit == CostUnit::Usd {
             "cost"
         } else {
             "tokens sent"
@@ -232,11 +232,11 @@ impl Findings {
     }
 
     fn row(&self, text: &mut String, (idx, swept): (usize, &Swept), name: &str) {
-        let unit = price_unit(&swept.points);
+        let unit = cost_unit(&swept.points);
         // Sessions of a folder may differ in the unit of the cost, so each figure names it.
         let paid = |point: &Point| match unit {
-            Price::Usd => cost(unit, point),
-            Price::Sent => format!("{} tokens", cost(unit, point)),
+            CostUnit::Usd => cost(unit, point),
+            CostUnit::Tokens => format!("{} tokens", cost(unit, point)),
         };
         let figures = |point: usize| match swept.points[point].valid() {
             Some(score) => format!("{}, {}", paid(&swept.points[point]), score.risk.count()),
@@ -309,13 +309,13 @@ fn rows(points: &[Point], recommended: Option<&Recommendation>, all: bool) -> Ve
             rows.push(other);
         }
     }
-    let unit = price_unit(points);
+    let unit = cost_unit(points);
     let cost = |idx: &usize| points[*idx].score.map_or(f64::INFINITY, |s| unit.of(&s));
     rows.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
     rows
 }
 
-fn figures(point: &Point, unit: Price, fewest: Option<&usize>) -> String {
+fn figures(point: &Point, unit: CostUnit, fewest: Option<&usize>) -> String {
     let score = point.score;
     let at_risk = |risk: Risk| match fewest {
         Some(fewest) => format!("{fewest}-{}", risk.references),
@@ -332,12 +332,12 @@ fn figures(point: &Point, unit: Price, fewest: Option<&usize>) -> String {
     )
 }
 
-fn cost(unit: Price, point: &Point) -> String {
+fn cost(unit: CostUnit, point: &Point) -> String {
     let Some(score) = point.score else {
         return "–".to_owned();
     };
     match (unit, score.cost) {
-        (Price::Usd, Some(cost)) => usd(cost),
+        (CostUnit::Usd, Some(cost)) => usd(cost),
         _ => tokens(Tokens(score.total.0)),
     }
 }

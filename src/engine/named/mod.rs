@@ -108,8 +108,10 @@ pub struct RewriteInput<'a> {
     pub at: Hook,
     /// Index of the call.
     pub call: usize,
-    /// The turn, from 1, and the call within it, from 0.
-    pub turn: (u32, u32),
+    /// The turn, from 1.
+    pub turn: u32,
+    /// The call within its turn, from 0.
+    pub call_in_turn: u32,
     /// Seconds since the session's first call.
     pub now: f64,
     /// Time of the session's first call, if recorded.

@@ -5,7 +5,7 @@ use crate::engine::Policy;
 use crate::exec::files::{LoadError, read_own, short_reason, write_own};
 use crate::exec::state::State;
 use crate::presets;
-use crate::presets::own::Own;
+use crate::presets::own::TunedPreset;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -100,7 +100,7 @@ impl OwnPresets {
     ///
     /// # Errors
     /// Returns one line if it cannot be saved; then nothing was written.
-    pub fn save(&self, own: &Own) -> Result<PathBuf, LoadError> {
+    pub fn save(&self, own: &TunedPreset) -> Result<PathBuf, LoadError> {
         let failed = |why: String| LoadError(format!("cannot save the preset: {why}"));
         let Some(path) = self.path_of(&own.name) else {
             return Err(failed("there is no folder for presets".to_owned()));
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
     use crate::presets::own::own;
 
-    fn mine(label: &str) -> Result<Own, String> {
+    fn mine(label: &str) -> Result<TunedPreset, String> {
         let preset = presets::PRESETS[0].toml;
         let policy = presets::parse(preset).map_err(|e| e.to_string())?;
         own(preset, &policy.defaults(), label)

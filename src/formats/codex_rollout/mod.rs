@@ -40,6 +40,7 @@ use super::jsonl::map_records;
 use super::read_log::ReadLog;
 use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, jsonl};
 use crate::progress::Progress;
+use crate::session::ModelVendor;
 use lines::Line;
 use serde_json::Value;
 
@@ -57,6 +58,7 @@ pub(super) const FORMAT: Format = Format {
         RecordedData::SystemPrompt,
         RecordedData::Tools,
     ],
+    vendor: Some(ModelVendor::OpenAi),
     kept: Some(record::kept),
     resume: Some(resume::RESUME),
 };

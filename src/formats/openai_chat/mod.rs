@@ -12,6 +12,7 @@ pub(super) use write::{added_result, edit, written};
 
 use super::message_list::{self, Dialect, Writes};
 use super::{Format, Probe, RecordedData, json};
+use crate::session::ModelVendor;
 use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format {
@@ -26,6 +27,7 @@ pub(super) const FORMAT: Format = Format {
         RecordedData::SystemPrompt,
         RecordedData::Tools,
     ],
+    vendor: Some(ModelVendor::OpenAi),
     ..Format::READ_ONLY
 };
 

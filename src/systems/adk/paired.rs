@@ -27,7 +27,7 @@ struct Paired {
 /// Returns the changes that make a conversation a request; `None` if messages have other positions in it.
 pub(super) fn paired(messages: &Messages) -> Option<Edits> {
     let mut is_whole = false;
-    let paired = messages.find_out(PAIRED, |paired: &mut Paired, messages| {
+    let paired = messages.updated_state(PAIRED, |paired: &mut Paired, messages| {
         is_whole = paired.extend(messages);
     });
     is_whole.then(|| paired.edits.clone())

@@ -223,6 +223,7 @@ mod tests {
             function: Some(Function {
                 name: "".into(),
                 arguments: Arguments::Text(text.into()),
+                rest: Rest::default(),
             }),
             rest: Rest::default(),
         };

@@ -180,7 +180,7 @@ impl Rewrite for Shape {
         input: RewriteInput<'_>,
         _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let shaped = input.messages.find_out(SHAPED, Shaped::extend);
+        let shaped = input.messages.updated_state(SHAPED, Shaped::extend);
         Ok(Rewritten {
             fired: !shaped.edits.is_empty(),
             edits: shaped.edits.clone(),

@@ -27,8 +27,7 @@ impl Rewrite for Compact {
     ) -> Result<Rewritten, PendingRequest> {
         let (system, rest) = input.messages.split_at(n_system(&input.messages));
         // Codex checks before it adds the message that opens a turn.
-        let (_turn, call_of_turn) = input.turn;
-        let n_new = match call_of_turn {
+        let n_new = match input.call_in_turn {
             0 => rest.iter().rev().take_while(|m| m.is("user")).count(),
             _ => 0,
         };

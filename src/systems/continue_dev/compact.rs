@@ -40,9 +40,9 @@ impl Rewrite for Continue {
         input: RewriteInput<'_>,
         _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let is_compacted = input.memory[COMPACTED_IN].as_u64() == Some(u64::from(input.turn.0));
+        let is_compacted = input.memory[COMPACTED_IN].as_u64() == Some(u64::from(input.turn));
         let ends = |message: &ChatMessage| message.is("assistant") && message.calls().is_empty();
-        let has_ended = input.turn.1 > 0 && input.messages.last().is_some_and(ends);
+        let has_ended = input.call_in_turn > 0 && input.messages.last().is_some_and(ends);
         if !is_compacted || !has_ended {
             return Ok(Rewritten::default());
         }
@@ -77,7 +77,7 @@ impl Rewrite for Compact {
         let mut total = count_all(all) + tools;
         let mut done = Rewritten::default();
         // The history is compacted before the request that begins a turn is added to it, then checked again.
-        if let (0, [before @ .., newest]) = (input.turn.1, history) {
+        if let (0, [before @ .., newest]) = (input.call_in_turn, history) {
             let of_rest = count(system) + tools + count(std::slice::from_ref(newest));
             let of_before = total.saturating_sub(of_rest);
             if of_before as f64 >= threshold {
@@ -110,7 +110,7 @@ impl Rewrite for Compact {
         match summary {
             Some(summary) => {
                 done.messages = Some(compacted(system, summary));
-                done.memory = json!({COMPACTED_IN: input.turn.0}).into();
+                done.memory = json!({COMPACTED_IN: input.turn}).into();
             }
             None if is_too_large => done.halt = Some(FAILED.to_owned()),
             None => {}

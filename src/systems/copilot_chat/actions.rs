@@ -82,9 +82,8 @@ fn history_start(all: &[ChatMessage]) -> usize {
 /// Returns the index of the first message that is kept: the newest round if the turn has several, else the newest request.
 /// `None` if the first turn has no earlier round.
 fn kept_from(input: &RewriteInput<'_>) -> Option<usize> {
-    let (turn, n_rounds) = input.turn;
-    match n_rounds {
-        0 | 1 if turn > 1 => newest_request(&input.messages),
+    match input.call_in_turn {
+        0 | 1 if input.turn > 1 => newest_request(&input.messages),
         0 | 1 => None,
         _ => input.messages.iter().rposition(|m| m.is("assistant")),
     }

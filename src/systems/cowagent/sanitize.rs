@@ -87,7 +87,7 @@ impl Sound {
 /// Returns whether [`sanitize`] finds nothing to repair after the instructions. Looks only at messages added since the
 /// last call.
 pub(super) fn is_sound(messages: &Messages) -> bool {
-    let sound = messages.find_out(SOUND, |sound: &mut Sound, messages| {
+    let sound = messages.updated_state(SOUND, |sound: &mut Sound, messages| {
         for message in &messages[sound.n_read..] {
             sound.read(message);
         }

@@ -46,8 +46,8 @@ impl Rewrite for Summarize {
         let all = &input.messages;
         let newest = newest_request(all);
         // A finished turn was summarized before the request that begins the next one.
-        let (_, call_in_turn) = input.turn;
-        let end = newest.filter(|_| call_in_turn == 0).unwrap_or(all.len());
+        let is_first = input.call_in_turn == 0;
+        let end = newest.filter(|_| is_first).unwrap_or(all.len());
         let start = n_system(all);
         if start >= end {
             return Ok(done);
@@ -59,7 +59,7 @@ impl Rewrite for Summarize {
             SummaryReply::Failed(why) => {
                 // The error ends the turn.
                 done.log.push(why.clone());
-                done.halt = (call_in_turn > 0).then_some(why);
+                done.halt = (!is_first).then_some(why);
                 return Ok(done);
             }
         };
@@ -68,7 +68,7 @@ impl Rewrite for Summarize {
             messages.push(ChatMessage::summary("user", summary));
         }
         messages.extend_from_slice(&all[end..]);
-        if call_in_turn > 0 {
+        if !is_first {
             let request = newest.map(|at| all[at].joined_text("")).unwrap_or_default();
             let text = format!(
                 "The previous session was interrupted because it got too long, the initial user request was: `{request}`"

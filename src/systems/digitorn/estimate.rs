@@ -69,7 +69,7 @@ fn all(
     /// Number of messages counted, and their sum.
     #[derive(Clone, Default)]
     struct Counted(usize, usize);
-    let counted = messages.find_out(rule, |Counted(n, sum), messages| {
+    let counted = messages.updated_state(rule, |Counted(n, sum), messages| {
         for message in &messages[*n..] {
             let Ok(units) = cached(message, rule, units) else {
                 break;

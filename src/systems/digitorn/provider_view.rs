@@ -33,7 +33,7 @@ pub fn repairs(messages: &Messages) -> Vec<MessageEdit> {
         Some(message.with_text(without_thoughts(text)?))
     };
     let mut open = Vec::new();
-    let view = messages.find_out(VIEW, |view: &mut View, messages| {
+    let view = messages.updated_state(VIEW, |view: &mut View, messages| {
         open = view.extend(messages, clean);
     });
     [&*view.edits, &*open].concat()

@@ -35,7 +35,7 @@ pub(super) fn safe_keep_behind_system(
     /// Number of messages read, and those among them outside of chains.
     #[derive(Clone, Default)]
     struct Outside(usize, Vec<usize>);
-    let outside = messages.find_out(OUTSIDE, |Outside(seen, outside), messages| {
+    let outside = messages.updated_state(OUTSIDE, |Outside(seen, outside), messages| {
         let new = messages.iter().enumerate().skip(*seen);
         outside.extend(new.filter(|(_, m)| !is_inside(m)).map(|(at, _)| at));
         *seen = messages.len();

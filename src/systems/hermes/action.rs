@@ -43,8 +43,8 @@ impl Rewrite for Compress {
         let mut turn = Turn::new(&input, replies);
         turn.state
             .update(input.count("reported") as u64, turn.settings.threshold);
-        if input.turn.1 == 0 {
-            turn.state.attempts = (input.turn.0, 0);
+        if input.call_in_turn == 0 {
+            turn.state.attempts = (input.turn, 0);
             turn.at_start()?;
         } else {
             turn.after_tools()?;

@@ -56,7 +56,7 @@ impl Rewrite for Clear {
             name: "langchain: cleared",
             by: std::ptr::from_ref(self) as usize,
         };
-        let cleared = all.find_out(rule, |cleared: &mut Cleared, messages| {
+        let cleared = all.updated_state(rule, |cleared: &mut Cleared, messages| {
             cleared.extend(messages, limits, self);
         });
         done.edits = cleared.edits.clone();

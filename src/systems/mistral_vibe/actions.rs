@@ -57,7 +57,7 @@ impl Rewrite for Compact {
             ..Rewritten::default()
         };
         let acts = if is_refused {
-            !is_strict && input.memory[HANDLED_IN].as_u64() != Some(u64::from(input.turn.0))
+            !is_strict && input.memory[HANDLED_IN].as_u64() != Some(u64::from(input.turn))
         } else {
             is_compared && total >= threshold
         };
@@ -79,7 +79,7 @@ impl Rewrite for Compact {
         };
         memory[IS_WARNED] = false.into();
         if is_refused {
-            memory[HANDLED_IN] = input.turn.0.into();
+            memory[HANDLED_IN] = input.turn.into();
             // Before the retry the count is 0.
             done.compared = (threshold > 0).then_some(0);
         }

@@ -34,7 +34,7 @@ pub(super) struct History<'a> {
 impl<'a> History<'a> {
     pub(super) fn new(input: &'a RewriteInput<'_>) -> Self {
         let (system, mut rest) = input.messages.split_at(n_system(&input.messages));
-        let turn = u64::from(input.turn.0);
+        let turn = u64::from(input.turn);
         let mut messages = Vec::new();
         if input.memory[FIRST][0].as_u64() == Some(turn)
             && let Some(n) = input.memory[FIRST][1].as_u64()
@@ -71,7 +71,7 @@ pub(super) enum Start {
 
 /// Returns the state of a new history for memory.
 pub(super) fn state(input: &RewriteInput<'_>, start: &Start) -> Value {
-    let turn = input.turn.0;
+    let turn = input.turn;
     let first = match start {
         Start::Separate(n) => json!([turn, n]),
         _ => json!(null),

@@ -31,9 +31,11 @@ impl Rewrite for Elide {
             return Ok(Rewritten::default());
         }
         let polling = input.count("polling").max(1);
-        let elided = input.messages.find_out(ELIDED, |elided: &mut Elided, all| {
-            elided.extend(all, polling, input.count("n"));
-        });
+        let elided = input
+            .messages
+            .updated_state(ELIDED, |elided: &mut Elided, all| {
+                elided.extend(all, polling, input.count("n"));
+            });
         Ok(processed(&input, "swe_agent_elided", elided.edits.clone()))
     }
 }

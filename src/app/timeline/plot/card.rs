@@ -5,6 +5,7 @@ use super::compared;
 use crate::app::theme::{self, Palette};
 use crate::app::widgets::text::small;
 use crate::app::wording;
+use crate::figure::whole_percent;
 use crate::session::Kind;
 use crate::units::Tokens;
 use egui::{
@@ -159,9 +160,10 @@ pub(super) fn title(chart: &Chart<'_>, call: usize) -> String {
     let Some(tokens) = chart.input.tokens_at(call) else {
         return name;
     };
-    let share = chart.input.budget(call).pressure(tokens).0 * 100.0;
+    let share = whole_percent(chart.input.budget(call).pressure(tokens));
+    let share = share.replace(' ', "\u{2009}");
     let tokens = precise(tokens);
-    format!("{name} · {tokens} · {share:.0}\u{2009}% of usable")
+    format!("{name} · {tokens} · {share} of usable")
 }
 
 /// Formats tokens with one more decimal than elsewhere, since the card shows a single call.

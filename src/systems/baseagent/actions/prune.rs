@@ -48,7 +48,7 @@ impl Prune {
     fn prune(&self, messages: &Messages, limits: &Limits) -> Result<Rewritten, PythonError> {
         let before = total_of(messages);
         let mut log = vec![status(before, limits)?, OVERFLOW.to_owned()];
-        let results = messages.find_out(RESULTS, Results::extend);
+        let results = messages.updated_state(RESULTS, Results::extend);
         let found = results.scan(messages, limits, self.stop_at_marker)?;
         let (mut is_enough, lines) = found.judge(limits);
         if messages.is_empty() {
@@ -57,7 +57,7 @@ impl Prune {
             log.extend(lines);
         }
         let old = if is_enough { found.old } else { 0..0 };
-        let cleared = messages.find_out(CLEARED, |cleared: &mut Cleared, messages| {
+        let cleared = messages.updated_state(CLEARED, |cleared: &mut Cleared, messages| {
             cleared.extend(messages, &results, old.end);
         });
         let edits = cleared.edits_of(old.clone());

@@ -47,7 +47,7 @@ impl Rewrite for AskForReport {
         _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
         let max_steps = input.count("max_steps");
-        let n_steps = input.turn.1 as usize;
+        let n_steps = input.call_in_turn as usize;
         let terms = vec![term("steps", n_steps), term("max_steps", max_steps)];
         if n_steps != max_steps || n_steps == 0 {
             return Ok(idle(terms));
@@ -146,7 +146,7 @@ impl CurrentRun {
 /// Returns the steps of the current run, the first tool of the newest step, and how often that call recently succeeded.
 /// Looks only at messages added since the last call.
 fn repeats(messages: &Messages) -> (usize, String, usize) {
-    let run = messages.find_out(REPEATS, |run: &mut CurrentRun, messages| {
+    let run = messages.updated_state(REPEATS, |run: &mut CurrentRun, messages| {
         for (at, message) in messages.iter().enumerate().skip(run.n_read) {
             run.read(at, message);
         }

@@ -161,7 +161,7 @@ impl Hooks {
     fn events(input: &RewriteInput<'_>) -> &'static [&'static str] {
         match input.at {
             At::AfterTools | At::TurnEnd => &["turn_end"],
-            _ if input.turn.1 == 0 => &["session_start", "turn_start"],
+            _ if input.call_in_turn == 0 => &["session_start", "turn_start"],
             _ => &["turn_start"],
         }
     }
@@ -171,7 +171,7 @@ impl Hooks {
         if self.reading == Reading::Document {
             return signed(input.call) + 1;
         }
-        let call = i64::from(input.turn.1);
+        let call = i64::from(input.call_in_turn);
         match input.at {
             // Results join before the next call or the next user message.
             At::AfterTools => stored.turn.unwrap_or(call - 1).max(0),
@@ -291,7 +291,7 @@ pub(super) fn calls_of_turn(messages: &Messages) -> i64 {
     /// Number of messages read, and of calls in them.
     #[derive(Clone, Default)]
     struct Calls(usize, i64);
-    let calls = messages.find_out(CALLS_OF_TURN, |Calls(n_read, calls), messages| {
+    let calls = messages.updated_state(CALLS_OF_TURN, |Calls(n_read, calls), messages| {
         for message in &messages[*n_read..] {
             if message.is("user") {
                 *calls = 0;

@@ -40,7 +40,7 @@ fn action(name: &str, settings: &str) -> Arc<dyn Rewrite> {
 
 fn input(
     messages: Vec<ChatMessage>,
-    turn: (u32, u32),
+    (turn, call_in_turn): (u32, u32),
     now: f64,
     memory: Memory,
 ) -> RewriteInput<'static> {
@@ -51,6 +51,7 @@ fn input(
         at: Hook::BeforeCall,
         call: 7,
         turn,
+        call_in_turn,
         now,
         since: None,
         model: "gpt-4o",
@@ -134,7 +135,8 @@ fn the_document_s_example_injects_at_its_turn_only() {
         )
     };
     let late = |call: u32| RewriteInput {
-        turn: (1, call),
+        turn: 1,
+        call_in_turn: call,
         ..at(7)
     };
     assert!(!run(&*shipped, late(9)).fired);

@@ -28,7 +28,7 @@ impl Rewrite for TurnLimit {
         input: RewriteInput<'_>,
         _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let turn = i64::from(input.turn.1);
+        let turn = i64::from(input.call_in_turn);
         let max_turns = input.number("max_turns") as i64;
         let tool_calls = calls_of_turn(&input.messages);
         let warning = turn_limit_warning(turn, max_turns, tool_calls);

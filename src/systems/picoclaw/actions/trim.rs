@@ -29,7 +29,7 @@ impl Rewrite for TrimToFit {
         input: RewriteInput<'_>,
         _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let turn = input.turn.0;
+        let turn = input.turn;
         let before = input.memory.shared::<BuiltRequest>(BUILT);
         let mut done = Rewritten::default();
         let still = before.filter(|built| built.is_current(&input.messages, turn));

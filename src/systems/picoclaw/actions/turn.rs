@@ -63,7 +63,7 @@ impl BuiltRequest {
         if self.turn != turn {
             return false;
         }
-        let count = messages.find_out(BUILT_FROM, |count: &mut Count, messages| {
+        let count = messages.updated_state(BUILT_FROM, |count: &mut Count, messages| {
             if count.up_to != self.up_to {
                 *count = Count {
                     up_to: self.up_to,
