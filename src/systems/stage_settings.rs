@@ -1,6 +1,53 @@
-//! Values other than numbers that a stage states for its action.
+//! Settings of a stage: names of its numbers, and texts, lists and choices.
 
+use crate::chat::{PendingRequest, Replies};
+use crate::engine::{Rewrite, RewriteInput, Rewritten};
+use std::fmt;
+use std::sync::Arc;
 use toml::{Table, Value};
+
+/// A function that runs an action whose settings are all numbers.
+type Run = fn(RewriteInput<'_>, &mut Replies<'_>) -> Result<Rewritten, PendingRequest>;
+
+struct NumbersOnly(Run);
+
+impl fmt::Debug for NumbersOnly {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("NumbersOnly")
+    }
+}
+
+impl Rewrite for NumbersOnly {
+    fn rewrite(
+        &self,
+        input: RewriteInput<'_>,
+        replies: &mut Replies<'_>,
+    ) -> Result<Rewritten, PendingRequest> {
+        (self.0)(input, replies)
+    }
+}
+
+/// Makes an action whose settings are all numbers. Returns an error if a table has any other key.
+pub(super) fn numbers_only(table: &Table, run: Run) -> Result<Arc<dyn Rewrite>, String> {
+    check_keys(table, &[])?;
+    Ok(Arc::new(NumbersOnly(run)))
+}
+
+/// Joins lists of names of numbers. `N` is their total length.
+pub(super) const fn joined<const N: usize>(lists: &[&[&'static str]]) -> [&'static str; N] {
+    let mut all = [""; N];
+    let (mut n, mut list) = (0, 0);
+    while list < lists.len() {
+        let mut nth = 0;
+        while nth < lists[list].len() {
+            all[n] = lists[list][nth];
+            n += 1;
+            nth += 1;
+        }
+        list += 1;
+    }
+    all
+}
 
 /// Returns an error if a table has an unknown key.
 pub(super) fn check_keys(table: &Table, known: &[&str]) -> Result<(), String> {
@@ -30,6 +77,23 @@ pub(super) fn names(table: &Table, key: &str) -> Result<Option<Vec<String>>, Str
     table.get(key).map(names).transpose()
 }
 
+/// Returns the choice that a word names; `None` if the key is missing.
+pub(super) fn choice<T: Copy>(
+    table: &Table,
+    key: &str,
+    choices: &[(&str, T)],
+) -> Result<Option<T>, String> {
+    let Some(given) = table.get(key) else {
+        return Ok(None);
+    };
+    let found = choices
+        .iter()
+        .find(|(word, _)| given.as_str() == Some(word));
+    let words = || choices.iter().map(|(word, _)| *word).collect::<Vec<_>>();
+    let unknown = || format!("`{key}` must be one of {}", words().join(", "));
+    found.map(|(_, choice)| Some(*choice)).ok_or_else(unknown)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -47,6 +111,16 @@ mod tests {
         assert_eq!(text(&table, "c"), Ok(Some("x")));
         assert_eq!(text(&table, "other"), Ok(None));
         assert_eq!(text(&table, "a"), Err("`a` must be a text".to_owned()));
+    }
+
+    #[test]
+    fn a_choice_is_one_of_its_words() {
+        let table: Table = "a = 'x'\nb = 'z'\nc = 1".parse().unwrap();
+        let choice = |key| choice(&table, key, &[("x", 1), ("y", 2)]);
+        assert_eq!(choice("a"), Ok(Some(1)));
+        assert_eq!(choice("other"), Ok(None));
+        let error = |key| Err(format!("`{key}` must be one of x, y"));
+        assert_eq!((choice("b"), choice("c")), (error("b"), error("c")));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::arguments::{are_cut, cut_arguments, uncut_total, with_originals};
 use super::call::{Attempt, CallState};
 use super::clip::{EXHAUSTED, ended};
-use super::files::{file, path};
+use super::files::path;
 use crate::chat::{ChatMessage, PendingRequest, Replies};
 use crate::engine::{
     Hook, Memory, MessageEdit, NewFile, Rewrite, RewriteInput, Rewritten, Storage,
@@ -11,7 +11,7 @@ use crate::engine::{
 use crate::session::WrittenKind;
 use crate::systems::langchain::cut::cut;
 use crate::systems::langchain::request::{PROMPT, xml_of};
-use crate::systems::langchain::summarize::{failed, is_triggered, keep, summary};
+use crate::systems::langchain::summarize::{is_triggered, keep, summary};
 
 const MEDIA: &str = include_str!("media_prompt.txt");
 /// Name of the file with all summarized messages. Each run has an id of its own.
@@ -98,9 +98,8 @@ impl Rewrite for Summarize {
         }
         let unchanged = Rewritten {
             compared: (!is_rejected).then(|| uncut_total(&input).unwrap_or(total)),
-            terms: vec![("used".to_owned(), total as f64)],
             memory,
-            ..Rewritten::default()
+            ..Rewritten::counted(total)
         };
         let limit = call.limit();
         let counts = (total, call.usage().of_newest(&conversation));
@@ -129,7 +128,7 @@ impl Rewrite for Summarize {
             Err(why) => {
                 return Ok(Rewritten {
                     memory: call.to_memory(Attempt::Ended, total),
-                    ..failed(why, unchanged)
+                    ..unchanged.stopped_by(why)
                 });
             }
         };
@@ -174,7 +173,7 @@ fn with_path(
     );
     let file = NewFile {
         appends: true,
-        ..file(HISTORY, section)
+        ..NewFile::text(HISTORY, section)
     };
     (text, Some(file))
 }

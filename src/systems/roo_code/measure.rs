@@ -8,10 +8,7 @@ use serde_json::{Value, json};
 /// Key of the newest known size of the context, in memory.
 const CONTEXT: &str = "roo_code_context";
 
-const TOKENS: Rule = Rule {
-    name: "roo_code: tokens",
-    by: 0,
-};
+const TOKENS: Rule = Rule::new("roo_code: tokens");
 
 /// Counts texts with `o200k_base`, each for itself.
 fn tokens<'a>(texts: impl IntoIterator<Item = &'a str>) -> u64 {

@@ -33,19 +33,6 @@ pub static METER: NamedMeter = NamedMeter {
     tools: |_| 0,
 };
 
-/// Returns the choice that a key names; the first is the default.
-fn choice<T: Copy>(settings: &toml::Table, key: &str, choices: &[(&str, T)]) -> Result<T, String> {
-    let words = || choices.iter().map(|(word, _)| *word).collect::<Vec<_>>();
-    let wrong = || format!("`{key}` must be one of {}", words().join(", "));
-    let found = match settings.get(key) {
-        None => choices.first(),
-        Some(value) => choices
-            .iter()
-            .find(|(word, _)| value.as_str() == Some(word)),
-    };
-    found.map(|(_, choice)| *choice).ok_or_else(wrong)
-}
-
 /// Returns the result of an exception outside a model call, which ends the run.
 fn raised(error: PythonError) -> Rewritten {
     let halt = Failure::Other(error).fatal();

@@ -14,6 +14,7 @@ use super::tool_injection::ToolInjection;
 use super::window::window_of;
 use crate::chat::Shape;
 use crate::engine::{NamedAction, NamedMeter, NamedWindow, RewriteInput};
+use crate::systems::stage_settings::choice;
 
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[
@@ -64,18 +65,9 @@ enum Reading {
 
 impl Reading {
     fn of(settings: &toml::Table) -> Result<Self, String> {
-        match settings.get("reading").map(toml::Value::as_str) {
-            None | Some(Some("code")) => Ok(Self::Code),
-            Some(Some("document")) => Ok(Self::Document),
-            Some(_) => Err("`reading` must be code or document".to_owned()),
-        }
+        let readings = [("code", Self::Code), ("document", Self::Document)];
+        Ok(choice(settings, "reading", &readings)?.unwrap_or(Self::Code))
     }
-}
-
-/// Rejects keys that an action does not read.
-fn only(settings: &toml::Table, known: &[&str]) -> Result<(), String> {
-    let unknown = settings.keys().find(|key| !known.contains(&key.as_str()));
-    unknown.map_or(Ok(()), |key| Err(format!("unknown key `{key}`")))
 }
 
 /// Returns how tools are described: as forced by a number (0 by size, then direct, compact direct, discovery), else by
