@@ -2,6 +2,7 @@
 
 use super::case::ReplayCase;
 use super::settings::settings;
+use super::systems::{REFUSALS, class_of};
 use plimsoll::chat::message_to_json;
 use plimsoll::engine::{
     ActionKind, Answer, Case, Did, EntryBody, Event, Hook, KnobValues, Left, Outcome, PartStatus,
@@ -40,7 +41,7 @@ impl ActualCall {
     pub(crate) fn fired_as(&self, expected: &[String]) -> Vec<String> {
         let lists_refusals = expected
             .iter()
-            .any(|name| name.ends_with("OverflowError") || name.ends_with("OverflowException"));
+            .any(|name| REFUSALS.contains(&name.as_str()));
         let name = |name: &String| match name.strip_prefix(REPAIR) {
             None if name == REFUSED && !lists_refusals => None,
             None => Some(name.clone()),
@@ -261,19 +262,15 @@ const AGAIN: [&str; 5] = [
 
 /// Returns the name that cases give to a mechanism.
 fn mechanism(event: &Event, system: &str) -> String {
-    let is_langchain = system == "langchain";
-    match (&*event.stage, event.action) {
-        ("clear", ActionKind::Clear) if is_langchain => "ClearToolUsesEdit".to_owned(),
-        ("summarize", ActionKind::Summarize) if is_langchain => {
-            "SummarizationMiddleware".to_owned()
-        }
-        (stage, ActionKind::Repair) => format!("{REPAIR}{}", stage.replace('_', "-")),
-        // Stages of one mechanism at several points of a call.
-        (stage, _) => {
-            let name = AGAIN.iter().find_map(|end| stage.strip_suffix(end));
-            name.unwrap_or(stage).replace('_', "-")
-        }
+    if let Some(class) = class_of(system, &event.stage, event.action) {
+        return class.to_owned();
     }
+    if event.action == ActionKind::Repair {
+        return format!("{REPAIR}{}", event.stage.replace('_', "-"));
+    }
+    // Stages of one mechanism at several points of a call.
+    let name = AGAIN.iter().find_map(|end| event.stage.strip_suffix(end));
+    name.unwrap_or(&event.stage).replace('_', "-")
 }
 
 /// Answers summary requests with the case's text and records them.
