@@ -48,6 +48,7 @@ mod session_state;
 mod stage_settings;
 pub mod strands;
 pub mod swe_agent;
+mod terms;
 #[cfg(test)]
 mod testing;
 

@@ -6,10 +6,16 @@ use std::fmt;
 use std::sync::Arc;
 use toml::{Table, Value};
 
-/// A function that runs an action whose settings are all numbers.
-type Run = fn(RewriteInput<'_>, &mut Replies<'_>) -> Result<Rewritten, PendingRequest>;
+/// Runs an action that never requests a summary.
+type Run = fn(&RewriteInput<'_>) -> Rewritten;
+/// Runs an action that may request summaries.
+type RunWithRequests = fn(&RewriteInput<'_>, &mut Replies<'_>) -> Result<Rewritten, PendingRequest>;
 
-struct NumbersOnly(Run);
+/// An action whose settings are all numbers.
+enum NumbersOnly {
+    Run(Run),
+    WithRequests(RunWithRequests),
+}
 
 impl fmt::Debug for NumbersOnly {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -23,14 +29,23 @@ impl Rewrite for NumbersOnly {
         input: RewriteInput<'_>,
         replies: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        (self.0)(input, replies)
+        match self {
+            Self::Run(run) => Ok(run(&input)),
+            Self::WithRequests(run) => run(&input, replies),
+        }
     }
 }
 
 /// Makes an action whose settings are all numbers. Returns an error if a table has any other key.
 pub(super) fn numbers_only(table: &Table, run: Run) -> Result<Arc<dyn Rewrite>, String> {
     check_keys(table, &[])?;
-    Ok(Arc::new(NumbersOnly(run)))
+    Ok(Arc::new(NumbersOnly::Run(run)))
+}
+
+/// Makes an action as [`numbers_only`] does that may request summaries.
+pub(super) fn summarizing(table: &Table, run: RunWithRequests) -> Result<Arc<dyn Rewrite>, String> {
+    check_keys(table, &[])?;
+    Ok(Arc::new(NumbersOnly::WithRequests(run)))
 }
 
 /// Joins lists of names of numbers. `N` is their total length.
@@ -121,6 +136,16 @@ mod tests {
         assert_eq!(choice("other"), Ok(None));
         let error = |key| Err(format!("`{key}` must be one of x, y"));
         assert_eq!((choice("b"), choice("c")), (error("b"), error("c")));
+    }
+
+    #[test]
+    fn an_action_with_numbers_only_rejects_other_settings() {
+        let make = |table: &str| {
+            let done = |_: &RewriteInput<'_>| Rewritten::default();
+            numbers_only(&table.parse().unwrap(), done).map(|_| ())
+        };
+        assert_eq!(make(""), Ok(()));
+        assert_eq!(make("keeep = 3"), Err("unknown key `keeep`".to_owned()));
     }
 
     #[test]

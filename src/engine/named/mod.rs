@@ -42,7 +42,7 @@ pub struct NamedAction {
     pub shape: Shape,
     /// Names of its numbers; a preset defines each as an expression.
     pub numbers: &'static [&'static str],
-    /// Creates it from the other keys of the preset's table (possibly empty).
+    /// Creates it from the other keys of the preset's table (possibly empty). Returns an error for an unknown key.
     pub make: fn(&toml::Table) -> Result<Arc<dyn Rewrite>, String>,
 }
 

@@ -11,7 +11,7 @@ use crate::chat::{ChatMessage, Mark, Messages, PendingRequest, Replies, Shape, n
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
 use crate::systems::growing_list::GrowingList;
 use crate::systems::session_state::{Effects, session_before, session_memory};
-use crate::systems::stage_settings::numbers_only;
+use crate::systems::stage_settings::summarizing;
 
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[COMPACT];
@@ -31,7 +31,7 @@ const COMPACT: NamedAction = NamedAction {
         "num_invocations_to_keep",
         "remove_amount",
     ],
-    make: |settings| numbers_only(settings, compact),
+    make: |settings| summarizing(settings, compact),
 };
 
 /// Key of the session in memory.
@@ -52,21 +52,21 @@ struct Session {
 
 /// `CompactionRequestProcessor`, after the check that follows a turn.
 fn compact(
-    input: RewriteInput<'_>,
+    input: &RewriteInput<'_>,
     replies: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
-    let before = session_before::<Session>(&input, SESSION);
+    let before = session_before::<Session>(input, SESSION);
     let all = &input.messages;
     let mut effects = Effects::default();
     let mut after = Session::clone(&before);
     if !after.is_start_of(all) {
         after = Session::default();
     }
-    after.add(&input, &mut effects, replies)?;
+    after.add(input, &mut effects, replies)?;
     let mut compared = None;
     if input.count("token_threshold") > 0 {
         compared = prompt_tokens(&after.events, &|| agent(all), false);
-        after.by_tokens(compared, (&input, "before the call"), &mut effects, replies)?;
+        after.by_tokens(compared, (input, "before the call"), &mut effects, replies)?;
     }
     let keep = input.count("num_invocations_to_keep");
     let edits = (keep == 0 && !after.has_summaries).then(|| paired(all));
@@ -82,7 +82,7 @@ fn compact(
     Ok(Rewritten {
         messages,
         edits: edits.unwrap_or_default(),
-        memory: session_memory(&input, SESSION, before, after),
+        memory: session_memory(input, SESSION, before, after),
         ..effects.into_rewritten(compared)
     })
 }

@@ -6,7 +6,7 @@ use super::budget::Budget;
 use super::shape::shortened;
 use crate::chat::{ChatMessage, PendingRequest, Replies, Rule, Shape as ChatShape};
 use crate::engine::{ActionKind, Edits, Hook, MessageEdit, NamedAction, RewriteInput, Rewritten};
-use crate::systems::stage_settings::numbers_only;
+use crate::systems::stage_settings::{numbers_only, summarizing};
 use serde_json::Value;
 
 /// Actions of presets.
@@ -29,7 +29,7 @@ const AGENTIC: NamedAction = NamedAction {
         "max_tokens",
         "is_on",
     ],
-    make: |settings| numbers_only(settings, compact_with_summary),
+    make: |settings| summarizing(settings, compact_with_summary),
 };
 
 /// Acts if `cline.agentic` is off or its request failed at this call, and after a rejected request.
@@ -60,10 +60,10 @@ const SHAPE: NamedAction = NamedAction {
 };
 
 fn compact_with_summary(
-    input: RewriteInput<'_>,
+    input: &RewriteInput<'_>,
     replies: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
-    let budget = Budget::new(&input);
+    let budget = Budget::new(input);
     let unchanged = Rewritten {
         memory: budget.state.to_memory().into(),
         ..Rewritten::counted(budget.request as u64)
@@ -115,11 +115,8 @@ fn compact_with_summary(
     }
 }
 
-fn compact_without_request(
-    input: RewriteInput<'_>,
-    _: &mut Replies<'_>,
-) -> Result<Rewritten, PendingRequest> {
-    let mut budget = Budget::new(&input);
+fn compact_without_request(input: &RewriteInput<'_>) -> Rewritten {
+    let mut budget = Budget::new(input);
     let is_rejected = input.at == Hook::OverflowError;
     let has_failed = budget.state.failed_at == Some(input.call as u64);
     let is_next = has_failed || !input.flag("agentic_is_on");
@@ -132,12 +129,12 @@ fn compact_without_request(
             .sum();
         budget.target = (sum / 2).max(1);
     } else if !acts {
-        return Ok(Rewritten::default());
+        return Rewritten::default();
     }
     let all = &input.messages;
     let used = budget.request as f64;
     let Some(kept) = compact(all, &budget) else {
-        return Ok(Rewritten::default());
+        return Rewritten::default();
     };
     let mut messages = all[..budget.start].to_vec();
     messages.extend(kept.messages);
@@ -146,21 +143,18 @@ fn compact_without_request(
     state.digits = String::new();
     state.frozen_end = messages.len();
     state.first = kept.first;
-    Ok(Rewritten {
+    Rewritten {
         messages: Some(messages),
         fired: true,
         terms: vec![("used".to_owned(), used)],
         memory: state.to_memory().into(),
         ..Rewritten::default()
-    })
+    }
 }
 
-fn shorten_results(
-    input: RewriteInput<'_>,
-    _: &mut Replies<'_>,
-) -> Result<Rewritten, PendingRequest> {
+fn shorten_results(input: &RewriteInput<'_>) -> Rewritten {
     let shaped = input.messages.find_out(SHAPED, Shaped::extend);
-    Ok(Rewritten::edited(shaped.edits.clone()))
+    Rewritten::edited(shaped.edits.clone())
 }
 
 /// The cached rule for results as they are sent.

@@ -45,18 +45,18 @@ const UNSENT: &str = "cline_legacy_unsent";
 const NOTICE: &str = "[NOTE] Some previous conversation history with the user has been removed to maintain optimal context window length. The initial user task has been retained for continuity, while intermediate conversation history has been removed. Keep this in mind as you continue assisting the user. Pay special attention to the user's latest messages.";
 const CONTINUE: &str = "[Continue assisting the user!]";
 
-fn dedupe(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, PendingRequest> {
+fn dedupe(input: &RewriteInput<'_>) -> Rewritten {
     let reads = replace_repeated_reads(&input.messages);
     let acts = !reads.edits.is_empty();
     let is_enough = acts && reads.saved_share >= input.number("enough_share");
     let enough_at = is_enough.then_some(input.call);
-    Ok(Rewritten {
+    Rewritten {
         edits: reads.edits.into(),
         fired: acts,
         terms: vec![("saved_share".to_owned(), reads.saved_share)],
         memory: json!({ENOUGH_AT: enough_at}).into(),
         ..Rewritten::default()
-    })
+    }
 }
 
 #[derive(Debug)]

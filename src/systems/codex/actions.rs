@@ -4,7 +4,7 @@ use super::compact::{newest, summary};
 use super::estimate::since_answer;
 use crate::chat::{PendingRequest, Replies, Shape, n_system};
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
-use crate::systems::stage_settings::numbers_only;
+use crate::systems::stage_settings::summarizing;
 
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[NamedAction {
@@ -13,11 +13,11 @@ pub static ACTIONS: &[NamedAction] = &[NamedAction {
     help: "Replaces the history with the user's newest messages and a summary.",
     shape: Shape::OpenAi,
     numbers: &["reported", "limit", "user_tokens"],
-    make: |settings| numbers_only(settings, compact),
+    make: |settings| summarizing(settings, compact),
 }];
 
 fn compact(
-    input: RewriteInput<'_>,
+    input: &RewriteInput<'_>,
     replies: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
     let (system, rest) = input.messages.split_at(n_system(&input.messages));

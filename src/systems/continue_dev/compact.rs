@@ -3,7 +3,7 @@
 use super::history::{SAFETY, count, count_all, request};
 use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryRequest, n_system};
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
-use crate::systems::stage_settings::numbers_only;
+use crate::systems::stage_settings::{numbers_only, summarizing};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -24,36 +24,33 @@ pub(super) const COMPACT: NamedAction = NamedAction {
     help: "Replaces the whole history, the newest request too, with a summary as the model's answer.",
     shape: Shape::OpenAi,
     numbers: &["threshold", "answer", "tools"],
-    make: |settings| numbers_only(settings, compact),
+    make: |settings| summarizing(settings, compact),
 };
 
 /// Key of the turn that was compacted and not yet continued, in memory.
 const COMPACTED_IN: &str = "continue_cli_compacted_in";
 
-fn continue_turn(
-    input: RewriteInput<'_>,
-    _: &mut Replies<'_>,
-) -> Result<Rewritten, PendingRequest> {
+fn continue_turn(input: &RewriteInput<'_>) -> Rewritten {
     let is_compacted = input.memory[COMPACTED_IN].as_u64() == Some(u64::from(input.turn.0));
     let ends = |message: &ChatMessage| message.is("assistant") && message.calls().is_empty();
     let has_ended = input.turn.1 > 0 && input.messages.last().is_some_and(ends);
     if !is_compacted || !has_ended {
-        return Ok(Rewritten::default());
+        return Rewritten::default();
     }
     let mut messages = input.messages.to_vec();
     messages.push(ChatMessage::notice("user", "continue"));
-    Ok(Rewritten {
+    Rewritten {
         messages: Some(messages),
         fired: true,
         memory: json!({COMPACTED_IN: null}).into(),
         ..Rewritten::default()
-    })
+    }
 }
 
 const FAILED: &str = "Context limit exceeded and compaction failed. Unable to continue.";
 
 fn compact(
-    input: RewriteInput<'_>,
+    input: &RewriteInput<'_>,
     replies: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
     let threshold = input.number("threshold");

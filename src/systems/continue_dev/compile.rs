@@ -1,6 +1,6 @@
 //! Pruning by the extensions: `compileChatMessages`, run on the whole conversation for every request.
 
-use crate::chat::{Call, ChatMessage, PendingRequest, Replies, Rule, Shape, n_system};
+use crate::chat::{Call, ChatMessage, Rule, Shape, n_system};
 use crate::engine::{ActionKind, MessageEdit, NamedAction, RewriteInput, Rewritten};
 use crate::systems::stage_settings::numbers_only;
 use serde_json::json;
@@ -27,7 +27,7 @@ pub(super) const PRUNE: NamedAction = NamedAction {
 
 const RULE: Rule = Rule::new("continue: tokens");
 
-fn shape(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, PendingRequest> {
+fn shape(input: &RewriteInput<'_>) -> Rewritten {
     let all = input.messages.iter().enumerate();
     let is_blank = |message: &ChatMessage| message.joined_text("").trim().is_empty();
     let is_changed = |message: &ChatMessage| !message.is("system") && message.calls().is_empty();
@@ -36,16 +36,16 @@ fn shape(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, Pend
         at,
         now: message.is("tool").then(|| message.with_text(" ")),
     });
-    Ok(Rewritten {
+    Rewritten {
         edits: edits.collect(),
         ..Rewritten::default()
-    })
+    }
 }
 
 /// Key of the number of messages that were removed from the last request, in memory.
 const PRUNED: &str = "continue_pruned";
 
-fn prune(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, PendingRequest> {
+fn prune(input: &RewriteInput<'_>) -> Rewritten {
     let all = &input.messages;
     let counted = |messages: &[ChatMessage]| -> u64 {
         messages.iter().map(|m| m.weigh(RULE, of_message)).sum()
@@ -60,7 +60,7 @@ fn prune(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, Pend
     let free = answer.min(1000.0);
     let available = window - safety - free - tools - stays as f64;
     if available < 0.0 {
-        return Ok(Rewritten {
+        return Rewritten {
                 halt: Some(format!(
                     "Not enough context available to include the system message, last user message, and tools.
         There must be at least {free} tokens remaining for output.
@@ -72,7 +72,7 @@ fn prune(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, Pend
         - max output tokens: {answer}"
                 )),
                 ..Rewritten::default()
-            });
+            };
     }
     let of_all = all.weigh(RULE, |message| message.weigh(RULE, of_message));
     let mut left = of_all.saturating_sub(stays);
@@ -88,12 +88,12 @@ fn prune(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, Pend
     }
     let n_pruned = (first - start) as u64;
     let pruned = (start..first).map(|at| MessageEdit { at, now: None });
-    Ok(Rewritten {
+    Rewritten {
         edits: pruned.collect(),
         repeats: input.memory[PRUNED].as_u64() == Some(n_pruned),
         memory: json!({PRUNED: n_pruned}).into(),
         ..Rewritten::default()
-    })
+    }
 }
 
 /// `extractToolSequence`: returns the index of the first message that always stays.

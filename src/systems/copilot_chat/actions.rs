@@ -6,7 +6,7 @@ use crate::chat::{
     ChatMessage, PendingRequest, Replies, Shape, SummaryRequest, n_system, newest_request,
 };
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
-use crate::systems::stage_settings::numbers_only;
+use crate::systems::stage_settings::summarizing;
 use std::sync::Arc;
 
 /// Actions of presets.
@@ -19,14 +19,14 @@ const SUMMARIZE: NamedAction = NamedAction {
     help: "Replaces everything before the newest round of calls, or the newest request, with a summary.",
     shape: Shape::OpenAi,
     numbers: &["limit", "is_on"],
-    make: |settings| numbers_only(settings, summarize),
+    make: |settings| summarizing(settings, summarize),
 };
 
 /// Start of the message about the machine, the last of those that precede the history.
 const ENVIRONMENT: &str = "<environment_info>";
 
 fn summarize(
-    input: RewriteInput<'_>,
+    input: &RewriteInput<'_>,
     replies: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
     let total = count(&input.messages);
@@ -36,7 +36,7 @@ fn summarize(
     }
     let all = &input.messages;
     let start = history_start(all);
-    let Some(kept_from) = kept_from(&input).filter(|at| *at > start) else {
+    let Some(kept_from) = kept_from(input).filter(|at| *at > start) else {
         return Ok(done);
     };
     let (old, kept) = (&all[start..kept_from], &all[kept_from..]);

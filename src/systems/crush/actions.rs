@@ -4,7 +4,7 @@ use crate::chat::{
     ChatMessage, PendingRequest, Replies, Shape, SummaryRequest, n_system, newest_request,
 };
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
-use crate::systems::stage_settings::numbers_only;
+use crate::systems::stage_settings::summarizing;
 
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[SUMMARIZE];
@@ -16,7 +16,7 @@ const SUMMARIZE: NamedAction = NamedAction {
     help: "Replaces the whole history with a summary, and repeats the request of an unfinished turn.",
     shape: Shape::OpenAi,
     numbers: &["total", "threshold", "is_on"],
-    make: |settings| numbers_only(settings, summarize),
+    make: |settings| summarizing(settings, summarize),
 };
 
 const SYSTEM: &str = include_str!("prompt.txt");
@@ -24,7 +24,7 @@ const PROMPT: &str = "Provide a detailed summary of our conversation above.";
 
 /// `sessionAgent.Summarize`.
 fn summarize(
-    input: RewriteInput<'_>,
+    input: &RewriteInput<'_>,
     replies: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
     let total = input.number("total").max(0.0);

@@ -7,7 +7,7 @@ use super::files::path;
 use super::patch::patch;
 use super::preview::{of_result, of_user_message, with_one_text};
 use super::summarize::{CutArguments, Summarize};
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
+use crate::chat::{ChatMessage, Shape};
 use crate::engine::{
     ActionKind, MessageEdit, NamedAction, NewFile, RewriteInput, Rewritten, Storage,
 };
@@ -140,14 +140,11 @@ fn marker(settings: &toml::Table) -> Result<String, String> {
     Ok(given.unwrap_or("...(argument truncated)").to_owned())
 }
 
-fn offload_result(
-    input: RewriteInput<'_>,
-    _: &mut Replies<'_>,
-) -> Result<Rewritten, PendingRequest> {
+fn offload_result(input: &RewriteInput<'_>) -> Rewritten {
     let mut done = Rewritten::default();
     for (at, result) in input.messages.iter().enumerate() {
         let tool = result.name.as_deref().unwrap_or_default();
-        let is_large = exceeds(&result.joined_text("\n"), &input);
+        let is_large = exceeds(&result.joined_text("\n"), input);
         if !result.is("tool") || EXCLUDED.contains(&tool) || !is_large {
             continue;
         }
@@ -159,7 +156,7 @@ fn offload_result(
         }
     }
     done.fired = !done.edits.is_empty();
-    Ok(done)
+    done
 }
 
 /// Returns whether a text is larger than `max_tokens`; 0 is no limit.
@@ -178,36 +175,30 @@ pub(super) fn offloaded(storage: &Storage, result: &ChatMessage) -> Option<(Chat
     Some((now, NewFile::text(name, text)))
 }
 
-fn offload_user_message(
-    input: RewriteInput<'_>,
-    _: &mut Replies<'_>,
-) -> Result<Rewritten, PendingRequest> {
+fn offload_user_message(input: &RewriteInput<'_>) -> Rewritten {
     let newest = input.messages.last();
     let newest = newest.filter(|m| m.is("user") && m.written.is_none());
     let text = newest.map(|newest| newest.joined_text("\n").into_owned());
-    let Some((newest, text)) = newest.zip(text.filter(|text| exceeds(text, &input))) else {
-        return Ok(Rewritten::default());
+    let Some((newest, text)) = newest.zip(text.filter(|text| exceeds(text, input))) else {
+        return Rewritten::default();
     };
     // Each message has an id of its own.
     let nth = input.memory[N_MOVED].as_u64().unwrap_or(0) + 1;
     let name = format!("conversation_history/00000000-0000-0000-0000-{nth:012}.md");
     let Some(path) = path(input.storage, &name) else {
-        return Ok(Rewritten::default());
+        return Rewritten::default();
     };
     let now = with_one_text(newest, of_user_message(&path, &text));
     let at = input.messages.len() - 1;
-    Ok(Rewritten {
+    Rewritten {
         edits: vec![MessageEdit { at, now: Some(now) }].into(),
         files: vec![NewFile::text(name, text)],
         fired: true,
         memory: json!({N_MOVED: nth}).into(),
         ..Rewritten::default()
-    })
+    }
 }
 
-fn restore_arguments(
-    input: RewriteInput<'_>,
-    _: &mut Replies<'_>,
-) -> Result<Rewritten, PendingRequest> {
-    Ok(Rewritten::edited(restored(&input)))
+fn restore_arguments(input: &RewriteInput<'_>) -> Rewritten {
+    Rewritten::edited(restored(input))
 }

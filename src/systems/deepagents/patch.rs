@@ -1,13 +1,10 @@
 //! `PatchToolCallsMiddleware`.
 
-use crate::chat::{Call, ChatMessage, PendingRequest, Replies};
+use crate::chat::{Call, ChatMessage};
 use crate::engine::{RewriteInput, Rewritten};
 use std::collections::HashSet;
 
-pub(super) fn patch(
-    input: RewriteInput<'_>,
-    _: &mut Replies<'_>,
-) -> Result<Rewritten, PendingRequest> {
+pub(super) fn patch(input: &RewriteInput<'_>) -> Rewritten {
     let all = &input.messages;
     let results = all.iter().filter(|m| m.is("tool"));
     let answered: HashSet<&str> = results.filter_map(|m| m.call_id.as_deref()).collect();
@@ -28,11 +25,11 @@ pub(super) fn patch(
         let (valid, invalid): (Vec<_>, Vec<_>) = open.partition(|call| is_valid(call));
         messages.extend(valid.into_iter().chain(invalid).map(result));
     }
-    Ok(Rewritten {
+    Rewritten {
         fired: !messages.is_empty(),
         messages: (!messages.is_empty()).then_some(messages),
         ..Rewritten::default()
-    })
+    }
 }
 
 fn is_valid(call: &Call) -> bool {

@@ -78,14 +78,11 @@ impl Rewrite for Summarize {
             }
         }
         let mut conversation = call.conversation().to_vec();
-        let mut originals = Vec::new();
-        if is_rejected {
-            for MessageEdit { at, now } in cut_arguments(&input, &call, &self.marker) {
-                if let Some(now) = now {
-                    originals.push(std::mem::replace(&mut conversation[at], now));
-                }
-            }
-        }
+        let originals = if is_rejected {
+            self.cut(&mut conversation, &input, &call)
+        } else {
+            Vec::new()
+        };
         let total = call.count(&conversation);
         let attempt = if is_rejected {
             Attempt::Last
@@ -142,6 +139,21 @@ impl Rewrite for Summarize {
             fired: true,
             ..unchanged
         })
+    }
+}
+
+impl Summarize {
+    /// Cuts old arguments of a conversation. Returns the changed messages as they were.
+    fn cut(
+        &self,
+        conversation: &mut [ChatMessage],
+        input: &RewriteInput<'_>,
+        call: &CallState<'_>,
+    ) -> Vec<ChatMessage> {
+        let edits = cut_arguments(input, call, &self.marker).into_iter();
+        let replace =
+            |MessageEdit { at, now }| Some(std::mem::replace(&mut conversation[at], now?));
+        edits.filter_map(replace).collect()
     }
 }
 

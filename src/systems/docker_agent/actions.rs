@@ -3,7 +3,7 @@
 use super::view::{Limits, trims, truncates, view};
 use crate::chat::{Call, ChatMessage, PendingRequest, Replies, Shape, SummaryRequest, n_system};
 use crate::engine::{ActionKind, Hook, NamedAction, RewriteInput, Rewritten};
-use crate::systems::stage_settings::numbers_only;
+use crate::systems::stage_settings::{numbers_only, summarizing};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ const COMPACT: NamedAction = NamedAction {
         "max_items",
         "max_result_tokens",
     ],
-    make: |settings| numbers_only(settings, compact),
+    make: |settings| summarizing(settings, compact),
 };
 
 const TRIM: NamedAction = NamedAction {
@@ -51,7 +51,7 @@ const PROMPT: &str = include_str!("user.txt");
 
 /// `doCompact`, if `compaction.ShouldCompact`.
 fn compact(
-    input: RewriteInput<'_>,
+    input: &RewriteInput<'_>,
     replies: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
     let all = &input.messages;
@@ -118,23 +118,15 @@ fn estimate(message: &ChatMessage) -> u64 {
     (message.joined_text("").len() + calls) as u64 / 4 + PER_MESSAGE
 }
 
-fn trim(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, PendingRequest> {
+fn trim(input: &RewriteInput<'_>) -> Rewritten {
     let edits = trims(&input.messages, input.count("max_items"));
-    Ok(Rewritten::edited_for_request(
-        &input,
-        "docker_agent_trimmed",
-        edits.into(),
-    ))
+    Rewritten::edited_for_request(input, "docker_agent_trimmed", edits.into())
 }
 
-fn truncate(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, PendingRequest> {
+fn truncate(input: &RewriteInput<'_>) -> Rewritten {
     let max_tokens = input.count("max_result_tokens") as u64;
     let edits = truncates(&input.messages, max_tokens);
-    Ok(Rewritten::edited_for_request(
-        &input,
-        "docker_agent_truncated",
-        edits.into(),
-    ))
+    Rewritten::edited_for_request(input, "docker_agent_truncated", edits.into())
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, first_pending, n_
 use crate::engine::{
     ActionKind, MessageEdit, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten, Storage,
 };
-use crate::systems::stage_settings::{check_keys, names, numbers_only};
+use crate::systems::stage_settings::{check_keys, names, numbers_only, summarizing};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const COMPRESS: NamedAction = NamedAction {
     help: "Summarizes about seven tenths of the history, cut at a user message, with two requests.",
     shape: Shape::OpenAi,
     numbers: &["reported_input", "trigger"],
-    make: |settings| numbers_only(settings, compress_history),
+    make: |settings| summarizing(settings, compress_history),
 };
 
 const MASK: NamedAction = NamedAction {
@@ -59,7 +59,7 @@ fn history_of(all: &[ChatMessage]) -> (usize, usize) {
 }
 
 fn compress_history(
-    input: RewriteInput<'_>,
+    input: &RewriteInput<'_>,
     replies: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
     let all = &input.messages;
@@ -106,13 +106,13 @@ fn compress_history(
     })
 }
 
-fn mask_results(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, PendingRequest> {
+fn mask_results(input: &RewriteInput<'_>) -> Rewritten {
     let all = &input.messages;
     let (start, end) = history_of(all);
     let limits = (input.count("protect") as u64, input.count("minimum") as u64);
     let masked = mask(&all[start..end], limits, |name| path(input.storage, name));
     if masked.is_empty() {
-        return Ok(Rewritten::default());
+        return Rewritten::default();
     }
     let mut after = all[start..end].to_vec();
     let (mut edits, mut files) = (Vec::new(), Vec::new());
@@ -125,11 +125,11 @@ fn mask_results(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritte
         files.push(NewFile::text(file_name(&result.file.0), result.file.1));
     }
     let tokens = estimate(&after, &tools(all));
-    Ok(Rewritten {
+    Rewritten {
         files,
         memory: json!({COUNT: tokens}).into(),
         ..Rewritten::edited(edits)
-    })
+    }
 }
 
 /// Results of `also` are treated as those of shell tools: names that other agents use.

@@ -5,7 +5,7 @@ use crate::chat::{
     ChatMessage, PendingRequest, Replies, Shape, SummaryReply, n_system, newest_request,
 };
 use crate::engine::{ActionKind, Hook, NamedAction, RewriteInput, Rewritten};
-use crate::systems::stage_settings::numbers_only;
+use crate::systems::stage_settings::summarizing;
 use std::sync::Arc;
 
 /// Actions of presets.
@@ -17,7 +17,7 @@ const COMPACT: NamedAction = NamedAction {
     help: "Summarizes everything, keeps the user's newest message, and says so in the model's name.",
     shape: Shape::OpenAi,
     numbers: &[],
-    make: |settings| numbers_only(settings, compact),
+    make: |settings| summarizing(settings, compact),
 };
 
 const COMPACTED: &str = "Your context was compacted. The previous message contains a summary of the conversation so far.\nDo not mention that you read a summary or that conversation summarization occurred.\n";
@@ -30,7 +30,7 @@ const NO_RESULTS_LEFT: &str =
 
 /// `compact_messages`.
 fn compact(
-    input: RewriteInput<'_>,
+    input: &RewriteInput<'_>,
     replies: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
     let all = &input.messages;

@@ -2,7 +2,7 @@
 
 use super::conversation::Conversation;
 use super::hook::{self, check, compacted};
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
+use crate::chat::{ChatMessage, Shape};
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
 use crate::systems::stage_settings::{joined, numbers_only};
 
@@ -15,20 +15,17 @@ pub(super) const ACTION: NamedAction = NamedAction {
     make: |settings| numbers_only(settings, prune_results),
 };
 
-fn prune_results(
-    input: RewriteInput<'_>,
-    _: &mut Replies<'_>,
-) -> Result<Rewritten, PendingRequest> {
+fn prune_results(input: &RewriteInput<'_>) -> Rewritten {
     let all = Conversation::new(&input.messages);
-    let (due, done) = check(&input, &all);
+    let (due, done) = check(input, &all);
     let Some(due) = due else {
-        return Ok(done);
+        return done;
     };
     let (keep, min) = (input.count("min_keep_steps"), input.count("min_tokens"));
-    Ok(match prune(&all, due.target, keep, min as u64) {
-        Some(messages) => compacted(&input, &due, messages, done),
+    match prune(&all, due.target, keep, min as u64) {
+        Some(messages) => compacted(input, &due, messages, done),
         None => done,
-    })
+    }
 }
 
 fn prune(all: &Conversation, target: u64, keep: usize, min: u64) -> Option<Vec<ChatMessage>> {

@@ -2,7 +2,7 @@
 
 use super::conversation::Conversation;
 use super::hook::{self, check, compacted};
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
+use crate::chat::{ChatMessage, Shape};
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
 use crate::systems::stage_settings::numbers_only;
 
@@ -15,17 +15,17 @@ pub(super) const ACTION: NamedAction = NamedAction {
     make: |settings| numbers_only(settings, slide_window),
 };
 
-fn slide_window(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, PendingRequest> {
+fn slide_window(input: &RewriteInput<'_>) -> Rewritten {
     let all = Conversation::new(&input.messages);
-    let (due, done) = check(&input, &all);
+    let (due, done) = check(input, &all);
     let Some(due) = due else {
-        return Ok(done);
+        return done;
     };
     let after = slide(&all, due.target, input.count("min_keep_steps"));
-    Ok(match after {
-        Some(messages) => compacted(&input, &due, messages, done),
+    match after {
+        Some(messages) => compacted(input, &due, messages, done),
         None => done,
-    })
+    }
 }
 
 /// Returns the conversation without its oldest part; `None` if nothing but an earlier note can go.

@@ -7,7 +7,7 @@ use super::render::render;
 use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryRequest};
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
 use crate::systems::python::strip;
-use crate::systems::stage_settings::{joined, numbers_only};
+use crate::systems::stage_settings::{joined, summarizing};
 
 /// `summary_tokens` is the size that the system expects of a summary.
 pub(super) const ACTION: NamedAction = NamedAction {
@@ -16,7 +16,7 @@ pub(super) const ACTION: NamedAction = NamedAction {
     help: "Replaces the oldest turns, then the oldest steps of the current task, with summaries.",
     shape: Shape::OpenAi,
     numbers: &const { joined::<8>(&[&hook::NUMBERS, &["summary_tokens", "raises"]]) },
-    make: |settings| numbers_only(settings, summarize),
+    make: |settings| summarizing(settings, summarize),
 };
 
 const INSTRUCTION: &str = include_str!("instruction.txt");
@@ -24,11 +24,11 @@ const OPENING: &str = "<conversation_summary>";
 const CLOSING: &str = "</conversation_summary>";
 
 fn summarize(
-    input: RewriteInput<'_>,
+    input: &RewriteInput<'_>,
     replies: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
     let mut all = Conversation::new(&input.messages);
-    let (due, mut done) = check(&input, &all);
+    let (due, mut done) = check(input, &all);
     let Some(due) = due else {
         return Ok(done);
     };
@@ -53,7 +53,7 @@ fn summarize(
         is_summarized = true;
     }
     Ok(if is_summarized {
-        compacted(&input, &due, all.messages, done)
+        compacted(input, &due, all.messages, done)
     } else {
         done
     })

@@ -5,7 +5,7 @@ use super::estimate::{sent, stored};
 use super::state::{State, threshold};
 use crate::chat::{ChatMessage, Layout, PendingRequest, Replies, Shape, n_system, python_dumps};
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
-use crate::systems::stage_settings::numbers_only;
+use crate::systems::stage_settings::summarizing;
 use serde_json::{Value, json};
 
 /// Actions of presets.
@@ -23,7 +23,7 @@ pub static ACTIONS: &[NamedAction] = &[NamedAction {
         "protect_last_n",
         "max_tokens",
     ],
-    make: |settings| numbers_only(settings, compress_if_due),
+    make: |settings| summarizing(settings, compress_if_due),
 }];
 
 /// Key of the compressor's state in memory.
@@ -32,10 +32,10 @@ const STATE: &str = "hermes_state";
 const MAX_ATTEMPTS: u32 = 3;
 
 fn compress_if_due(
-    input: RewriteInput<'_>,
+    input: &RewriteInput<'_>,
     replies: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
-    let mut turn = Turn::new(&input, replies);
+    let mut turn = Turn::new(input, replies);
     turn.state
         .update(input.count("reported") as u64, turn.settings.threshold);
     if input.turn.1 == 0 {

@@ -4,7 +4,7 @@ use super::count::{Count, estimate};
 use super::request::{of_parts, request};
 use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, n_system};
 use crate::engine::{ActionKind, MessageEdit, NamedAction, RewriteInput, Rewritten};
-use crate::systems::stage_settings::numbers_only;
+use crate::systems::stage_settings::{numbers_only, summarizing};
 use std::sync::Arc;
 
 /// Actions of presets.
@@ -17,7 +17,7 @@ const COMPACT: NamedAction = NamedAction {
     help: "Replaces everything before the newest messages of user and model with a summary.",
     shape: Shape::OpenAi,
     numbers: &["reported", "ratio", "reserved", "keep"],
-    make: |settings| numbers_only(settings, compact),
+    make: |settings| summarizing(settings, compact),
 };
 
 const RESULT: NamedAction = NamedAction {
@@ -38,12 +38,12 @@ const MAX_TRIES: usize = 3;
 
 /// `SimpleCompaction.compact`.
 fn compact(
-    input: RewriteInput<'_>,
+    input: &RewriteInput<'_>,
     replies: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
     let all = &input.messages;
     let n_system = n_system(all);
-    let count = Count::now(&input, n_system);
+    let count = Count::now(input, n_system);
     let total = count.total() as f64;
     let window = input.window as f64;
     let mut done = Rewritten {
@@ -121,10 +121,7 @@ fn summary(
     Ok(Err(EMPTY_ANSWER.to_owned()))
 }
 
-fn name_empty_results(
-    input: RewriteInput<'_>,
-    _: &mut Replies<'_>,
-) -> Result<Rewritten, PendingRequest> {
+fn name_empty_results(input: &RewriteInput<'_>) -> Rewritten {
     let all = input.messages.iter().enumerate();
     let is_empty =
         |m: &ChatMessage| m.is("tool") && m.blocks().is_empty() && m.joined_text("").is_empty();
@@ -133,8 +130,8 @@ fn name_empty_results(
         at,
         now: Some(message.with_text(EMPTY_RESULT)),
     });
-    Ok(Rewritten {
+    Rewritten {
         edits: edits.collect(),
         ..Rewritten::default()
-    })
+    }
 }

@@ -6,7 +6,7 @@ use super::request::{PROMPT, request};
 use super::usage::Usage;
 use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, n_system};
 use crate::engine::{ActionKind, Memory, NamedAction, RewriteInput, Rewritten};
-use crate::systems::stage_settings::numbers_only;
+use crate::systems::stage_settings::summarizing;
 
 /// Acts at any trigger, or if `needs_all` at all of them. A trigger or an amount to keep is 0 if it is not set.
 pub(super) const ACTION: NamedAction = NamedAction {
@@ -25,7 +25,7 @@ pub(super) const ACTION: NamedAction = NamedAction {
         "keep_share",
         "trim_tokens",
     ],
-    make: |settings| numbers_only(settings, summarize),
+    make: |settings| summarizing(settings, summarize),
 };
 
 const PREFIX: &str = "Here is a summary of the conversation to date:\n\n";
@@ -34,23 +34,23 @@ const TOO_LONG: &str = "Previous conversation was too long to summarize.";
 const MAX_RETRIES: usize = 3;
 
 fn summarize(
-    input: RewriteInput<'_>,
+    input: &RewriteInput<'_>,
     replies: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
     let all = &input.messages;
     let n_system = n_system(all);
     let messages = &all[n_system..];
-    let usage = Usage::new(&input);
+    let usage = Usage::new(input);
     let total = scaled(messages, 0, usage.newest(messages));
     let reported = usage.of_newest(messages);
     let unchanged = Rewritten {
         memory: usage.remember(Memory::default()),
         ..Rewritten::counted(total)
     };
-    if !is_triggered(&input, input.window, messages.len(), (total, reported)) {
+    if !is_triggered(input, input.window, messages.len(), (total, reported)) {
         return Ok(unchanged);
     }
-    let first_kept = cut(messages, keep(&input, input.window), total);
+    let first_kept = cut(messages, keep(input, input.window), total);
     if first_kept == 0 {
         return Ok(unchanged);
     }
@@ -110,10 +110,10 @@ pub(in crate::systems) fn is_triggered(
     ];
     let mut triggers = triggers.into_iter().flatten().peekable();
     let is_set = triggers.peek().is_some();
-    if !input.flag("needs_all") {
-        triggers.any(|is_met| is_met)
-    } else {
+    if input.flag("needs_all") {
         is_set && triggers.all(|is_met| is_met)
+    } else {
+        triggers.any(|is_met| is_met)
     }
 }
 

@@ -5,7 +5,7 @@ use super::summarize::summarize;
 use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, n_system};
 use crate::engine::{ActionKind, Hook, NamedAction, RewriteInput, Rewritten};
 use crate::systems::python::with_commas;
-use crate::systems::stage_settings::numbers_only;
+use crate::systems::stage_settings::{numbers_only, summarizing};
 use serde_json::json;
 
 /// Actions of presets.
@@ -18,7 +18,7 @@ const COMPACT: NamedAction = NamedAction {
     help: "Replaces the whole history with one message: the user's newest messages and a summary.",
     shape: Shape::OpenAi,
     numbers: &["reported", "threshold", "is_strict"],
-    make: |settings| numbers_only(settings, compact),
+    make: |settings| summarizing(settings, compact),
 };
 
 /// Acts at half of `threshold`, once until the next compaction.
@@ -40,7 +40,7 @@ const IS_WARNED: &str = "mistral_vibe_is_warned";
 
 /// `CompactionManager.compact`.
 fn compact(
-    input: RewriteInput<'_>,
+    input: &RewriteInput<'_>,
     replies: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
     let (threshold, is_strict) = (input.count("threshold"), input.flag("is_strict"));
@@ -88,12 +88,12 @@ fn compact(
 }
 
 /// `ContextWarningMiddleware`.
-fn warn(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, PendingRequest> {
+fn warn(input: &RewriteInput<'_>) -> Rewritten {
     let (total, threshold) = (input.count("reported"), input.count("threshold"));
     let is_compacted = input.memory[COMPACTED_AT].as_u64() == Some(input.call as u64);
     let is_due = threshold > 0 && total as f64 >= threshold as f64 * 0.5;
     if !is_due || is_compacted || input.memory[IS_WARNED] == true {
-        return Ok(Rewritten::default());
+        return Rewritten::default();
     }
     let share = total as f64 / threshold as f64 * 100.0;
     let (used, all) = (with_commas(total), with_commas(threshold));
@@ -102,10 +102,10 @@ fn warn(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, Pendi
     );
     let mut messages = input.messages.to_vec();
     messages.push(ChatMessage::notice("user", text));
-    Ok(Rewritten {
+    Rewritten {
         messages: Some(messages),
         fired: true,
         memory: json!({IS_WARNED: true}).into(),
         ..Rewritten::default()
-    })
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::items::{edits, items, paired};
 use super::turn::Turn;
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, n_system};
+use crate::chat::{ChatMessage, Shape, n_system};
 use crate::engine::{ActionKind, MessageEdit, NamedAction, RewriteInput, Rewritten};
 use crate::systems::stage_settings::numbers_only;
 
@@ -16,20 +16,20 @@ pub(super) const ACTION: NamedAction = NamedAction {
     make: |settings| numbers_only(settings, load_newest),
 };
 
-fn load_newest(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, PendingRequest> {
+fn load_newest(input: &RewriteInput<'_>) -> Rewritten {
     let all = &input.messages;
-    let turn = Turn::of(&input);
+    let turn = Turn::of(input);
     let n_system = n_system(all);
     let history = &all[n_system..turn.start.max(n_system)];
     let mut edits = load(history, input.number("limit"));
     for edit in &mut edits {
         edit.at += n_system;
     }
-    Ok(Rewritten {
+    Rewritten {
         edits: edits.into(),
         repeats: !turn.begins(all),
         ..Rewritten::default()
-    })
+    }
 }
 
 /// Returns what is missing of a history when only its newest items are loaded, up to a limit: older items, and the other

@@ -1,7 +1,7 @@
 //! Turns: where each begins, and what is stored of an answer if its turn ended before all results were there.
 
 use super::items::only_calls;
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, n_system};
+use crate::chat::{ChatMessage, Shape, n_system};
 use crate::engine::{ActionKind, MessageEdit, NamedAction, RewriteInput, Rewritten};
 use crate::systems::stage_settings::numbers_only;
 use serde_json::{Value, json};
@@ -81,12 +81,12 @@ fn is_of_agent(message: &ChatMessage) -> bool {
     message.is("assistant") || message.is("tool")
 }
 
-fn begin_turn(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, PendingRequest> {
+fn begin_turn(input: &RewriteInput<'_>) -> Rewritten {
     let all = &input.messages;
     let new = all.iter().rposition(is_of_agent).map_or(0, |at| at + 1);
     let new = new.max(n_system(all));
     let begins = all[new..].iter().any(|m| m.is("user"));
-    let known = Turn::known(&input);
+    let known = Turn::known(input);
     let mut turn = match known {
         Some(known) if begins => Turn {
             previous: known.start.min(new),
@@ -108,11 +108,11 @@ fn begin_turn(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten,
     if is_lost {
         memory[LOST_AT] = json!(input.call);
     }
-    Ok(Rewritten {
+    Rewritten {
         edits: lost.into(),
         memory: memory.into(),
         ..Rewritten::default()
-    })
+    }
 }
 
 /// Returns what is lost of answers after which a user message follows before each call has a result. Answered calls with

@@ -10,7 +10,7 @@ use crate::engine::{
 };
 use crate::session::WrittenKind;
 use crate::systems::javascript::length;
-use crate::systems::stage_settings::numbers_only;
+use crate::systems::stage_settings::{numbers_only, summarizing};
 
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[COMPACT, PRUNE, TRUNCATE];
@@ -21,7 +21,7 @@ const COMPACT: NamedAction = NamedAction {
     help: "Summarizes everything but the newest messages within a budget, and continues in the user's name.",
     shape: Shape::OpenAi,
     numbers: &["keep", "max_tokens"],
-    make: |settings| numbers_only(settings, compact),
+    make: |settings| summarizing(settings, compact),
 };
 
 const PRUNE: NamedAction = NamedAction {
@@ -51,7 +51,7 @@ const PROTECTED_TOOLS: [&str; 1] = ["skill"];
 /// `SessionCompaction.process`. The newest user message is not part of it: the program looks at its context right after each answer. After a
 /// rejected request, that message is replayed at the end.
 fn compact(
-    input: RewriteInput<'_>,
+    input: &RewriteInput<'_>,
     replies: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
     let all = &input.messages;
@@ -112,7 +112,7 @@ fn compact(
 }
 
 /// `SessionCompaction.prune`.
-fn prune(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, PendingRequest> {
+fn prune(input: &RewriteInput<'_>) -> Rewritten {
     let all = &input.messages;
     let (protect, minimum) = (input.count("protect"), input.count("minimum"));
     let ended = all
@@ -145,7 +145,7 @@ fn prune(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, Pend
         }
     }
     edits.reverse();
-    Ok(if pruned > minimum {
+    if pruned > minimum {
         Rewritten {
             fired: true,
             edits: edits.into(),
@@ -153,7 +153,7 @@ fn prune(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, Pend
         }
     } else {
         Rewritten::default()
-    })
+    }
 }
 
 /// Returns whether a result belongs to a protected tool.
@@ -163,10 +163,7 @@ fn is_protected(all: &[ChatMessage], result: &ChatMessage) -> bool {
     own.any(|call| PROTECTED_TOOLS.contains(&call.tool()))
 }
 
-fn truncate_results(
-    input: RewriteInput<'_>,
-    _: &mut Replies<'_>,
-) -> Result<Rewritten, PendingRequest> {
+fn truncate_results(input: &RewriteInput<'_>) -> Rewritten {
     let (max_lines, max_bytes) = (input.count("max_lines"), input.count("max_bytes"));
     let (mut edits, mut files) = (Vec::new(), Vec::new());
     for (at, message) in input.messages.iter().enumerate() {
@@ -189,8 +186,8 @@ fn truncate_results(
             files.push(NewFile::text(name, text));
         }
     }
-    Ok(Rewritten {
+    Rewritten {
         files,
         ..Rewritten::edited(edits)
-    })
+    }
 }

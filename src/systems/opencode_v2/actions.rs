@@ -7,7 +7,7 @@ use crate::chat::{
 };
 use crate::engine::{ActionKind, Hook, NamedAction, RewriteInput, Rewritten};
 use crate::systems::javascript::length;
-use crate::systems::stage_settings::numbers_only;
+use crate::systems::stage_settings::summarizing;
 
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[COMPACT];
@@ -19,14 +19,14 @@ const COMPACT: NamedAction = NamedAction {
     help: "Replaces the whole history with one message: a summary, and the newest messages as text.",
     shape: Shape::OpenAi,
     numbers: &["tools_tokens", "max_output", "buffer", "keep", "is_on"],
-    make: |settings| numbers_only(settings, compact),
+    make: |settings| summarizing(settings, compact),
 };
 
 /// Maximum answer to a summary request.
 const MAX_ANSWER: u64 = 4_096;
 
 fn compact(
-    input: RewriteInput<'_>,
+    input: &RewriteInput<'_>,
     replies: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
     let all = &input.messages;

@@ -5,7 +5,8 @@ use super::view::View;
 use crate::chat::{PendingRequest, Replies, Shape, SummaryReply};
 use crate::engine::{ActionKind, Hook, NamedAction, RewriteInput, Rewritten};
 use crate::systems::python::signed;
-use crate::systems::stage_settings::numbers_only;
+use crate::systems::stage_settings::summarizing;
+use crate::systems::terms::terms;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ pub(super) const ACTION: NamedAction = NamedAction {
         "reset_retries",
         "reset_scaling",
     ],
-    make: |settings| numbers_only(settings, condense),
+    make: |settings| summarizing(settings, condense),
 };
 
 const NO_INDEX: &str = "Unable to compute forgotten events";
@@ -44,35 +45,32 @@ struct Reasons {
 type Condensation = (Range<usize>, Option<Arc<str>>);
 
 fn condense(
-    input: RewriteInput<'_>,
+    input: &RewriteInput<'_>,
     replies: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
-    let mut view = View::new(&input);
+    let mut view = View::new(input);
     let mut done = Rewritten::default();
     let mut is_requested = input.at == Hook::OverflowError;
     let mut changed = false;
     loop {
         let total = view.tokens(view.len());
         done.compared = Some(total);
-        done.terms = vec![
-            ("used".to_owned(), total as f64),
-            ("events".to_owned(), view.len() as f64),
-        ];
+        done.terms = terms(&[("used", total as f64), ("events", view.len() as f64)]);
         let reasons = Reasons {
             request: is_requested,
             events: view.len() > input.count("max_size"),
-            tokens: (total > limit(&input)).then_some(total),
+            tokens: (total > limit(input)).then_some(total),
         };
         if !reasons.request && !reasons.events && reasons.tokens.is_none() {
             break;
         }
-        let attempt = condensation(&view, reasons, &input, replies, &mut done.log)?;
+        let attempt = condensation(&view, reasons, input, replies, &mut done.log)?;
         let is_hard = reasons.request || reasons.tokens.is_some();
         let condensation = match attempt {
             Ok(condensation) => condensation,
             Err(_) if !is_hard => break,
             Err(why) => {
-                let reset = hard_reset(&view, &input, replies, &mut done.log)?;
+                let reset = hard_reset(&view, input, replies, &mut done.log)?;
                 let Some(condensation) = reset else {
                     done.halt = Some(why);
                     break;

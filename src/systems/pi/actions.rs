@@ -6,7 +6,7 @@ use super::request;
 use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, n_system};
 use crate::engine::{ActionKind, Hook, NamedAction, RewriteInput, Rewritten};
 use crate::session::WrittenKind;
-use crate::systems::stage_settings::numbers_only;
+use crate::systems::stage_settings::summarizing;
 
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[COMPACT];
@@ -19,14 +19,14 @@ const COMPACT: NamedAction = NamedAction {
     help: "Summarizes everything before a cut that may split a turn, whose beginning gets a summary of its own.",
     shape: Shape::OpenAi,
     numbers: &["keep", "reserve"],
-    make: |settings| numbers_only(settings, compact),
+    make: |settings| summarizing(settings, compact),
 };
 
 const PREFIX: &str = "The conversation history before this point was compacted into the following summary:\n\n<summary>\n";
 const SUFFIX: &str = "\n</summary>";
 
 fn compact(
-    input: RewriteInput<'_>,
+    input: &RewriteInput<'_>,
     replies: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
     let all = &input.messages;

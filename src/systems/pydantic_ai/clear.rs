@@ -2,7 +2,7 @@
 
 use super::history::History;
 use super::size;
-use crate::chat::{Arguments, Calls, ChatMessage, PendingRequest, Replies, Shape};
+use crate::chat::{Arguments, Calls, ChatMessage, Shape};
 use crate::engine::{ActionKind, Memory, MessageEdit, NamedAction, RewriteInput, Rewritten};
 use crate::systems::stage_settings::{joined, numbers_only};
 use std::collections::HashSet;
@@ -25,8 +25,8 @@ pub(super) const ACTION: NamedAction = NamedAction {
 const PLACEHOLDER: &str = "[tool result cleared]";
 const NO_ARGUMENTS: &str = "{}";
 
-fn clear(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, PendingRequest> {
-    let history = History::new(&input);
+fn clear(input: &RewriteInput<'_>) -> Rewritten {
+    let history = History::new(input);
     let is_cleared = |message: &&[ChatMessage]| {
         let mut results = message.iter().filter(|m| m.is("tool"));
         results.any(|result| result.text() == Some(PLACEHOLDER))
@@ -36,14 +36,14 @@ fn clear(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, Pend
         None => history.len(),
     };
     let mut done = Rewritten {
-        memory: size::remembered(&input, Memory::default()),
+        memory: size::remembered(input, Memory::default()),
         ..Rewritten::default()
     };
-    if !size::has_too_many(&input, n_since) {
-        done.compared = size::compared(&input);
+    if !size::has_too_many(input, n_since) {
+        done.compared = size::compared(input);
         let is_above = |count: u64| count as f64 > input.number("max_tokens");
         if !done.compared.is_some_and(is_above) {
-            return Ok(done);
+            return done;
         }
     }
     let all = &input.messages;
@@ -64,7 +64,7 @@ fn clear(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, Pend
         done.fired = !edits.is_empty();
         done.edits = edits.into();
     }
-    Ok(done)
+    done
 }
 
 /// Returns the edits that clear all results but the newest `keep`, and the arguments of their calls if `inputs`.

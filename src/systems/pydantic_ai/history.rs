@@ -1,6 +1,6 @@
 //! The agent's messages. Everything between two answers is one message, a request.
 
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, n_system};
+use crate::chat::{ChatMessage, Shape, n_system};
 use crate::engine::{ActionKind, Hook, MessageEdit, NamedAction, RewriteInput, Rewritten};
 use crate::systems::stage_settings::numbers_only;
 use serde_json::{Value, json};
@@ -98,7 +98,7 @@ pub(super) fn orphans(messages: &[ChatMessage]) -> Vec<usize> {
     orphans
 }
 
-fn repair(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, PendingRequest> {
+fn repair(input: &RewriteInput<'_>) -> Rewritten {
     let all = &input.messages;
     let is_new = |m: &&ChatMessage| !m.is("assistant");
     let n_new = if input.at == Hook::TurnStart {
@@ -107,8 +107,8 @@ fn repair(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, Pen
         0
     };
     let removed = orphans(&all[..all.len() - n_new]).into_iter();
-    Ok(Rewritten {
+    Rewritten {
         edits: removed.map(|at| MessageEdit { at, now: None }).collect(),
         ..Rewritten::default()
-    })
+    }
 }

@@ -3,7 +3,7 @@
 use super::history::{History, Start, orphans, state};
 use crate::chat::{Call, ChatMessage, PendingRequest, Replies, Shape, SummaryRequest};
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
-use crate::systems::stage_settings::numbers_only;
+use crate::systems::stage_settings::{numbers_only, summarizing};
 use serde_json::json;
 
 pub(super) const KEEP: NamedAction = NamedAction {
@@ -21,30 +21,30 @@ pub(super) const SUMMARIZE: NamedAction = NamedAction {
     help: "Replaces all messages but the newest with a summary of the oldest.",
     shape: Shape::OpenAi,
     numbers: &["n"],
-    make: |settings| numbers_only(settings, summarize),
+    make: |settings| summarizing(settings, summarize),
 };
 
 const INSTRUCTIONS: &str = include_str!("instructions.txt");
 
-fn keep(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, PendingRequest> {
-    let history = History::new(&input);
+fn keep(input: &RewriteInput<'_>) -> Rewritten {
+    let history = History::new(input);
     let n_removed = history.len().saturating_sub(input.count("n"));
     if n_removed == 0 {
-        return Ok(Rewritten::default());
+        return Rewritten::default();
     }
     let kept = history.messages[n_removed..].iter().copied().flatten();
-    Ok(Rewritten {
+    Rewritten {
         messages: Some(history.system.iter().chain(kept).cloned().collect()),
         fired: true,
         ..Rewritten::default()
-    })
+    }
 }
 
 fn summarize(
-    input: RewriteInput<'_>,
+    input: &RewriteInput<'_>,
     replies: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
-    let history = History::new(&input);
+    let history = History::new(input);
     let n = input.count("n");
     let (newest, messages) = match history.messages.split_last() {
         Some(split) if history.len() > n => split,
@@ -70,7 +70,7 @@ fn summarize(
     Ok(Rewritten {
         messages: Some(after),
         fired: true,
-        memory: state(&input, &start).into(),
+        memory: state(input, &start).into(),
         ..Rewritten::default()
     })
 }

@@ -2,7 +2,7 @@
 
 use super::history::{History, Start, state};
 use super::size;
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
+use crate::chat::{ChatMessage, Shape};
 use crate::engine::{ActionKind, Memory, NamedAction, RewriteInput, Rewritten};
 use crate::systems::stage_settings::{joined, numbers_only};
 use std::collections::HashSet;
@@ -19,18 +19,18 @@ pub(super) const ACTION: NamedAction = NamedAction {
 /// Number of messages before a cut whose calls are searched.
 const SEARCHED: usize = 5;
 
-fn slide(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, PendingRequest> {
-    let history = History::new(&input);
-    let has_too_many = size::has_too_many(&input, history.len());
+fn slide(input: &RewriteInput<'_>) -> Rewritten {
+    let history = History::new(input);
+    let has_too_many = size::has_too_many(input, history.len());
     let mut done = Rewritten {
-        memory: size::remembered(&input, Memory::default()),
+        memory: size::remembered(input, Memory::default()),
         ..Rewritten::default()
     };
     if !has_too_many {
-        done.compared = size::compared(&input);
+        done.compared = size::compared(input);
         let is_above = |count: u64| count as f64 > input.number("max_tokens");
         if !done.compared.is_some_and(is_above) {
-            return Ok(done);
+            return done;
         }
     }
     let messages = &history.messages;
@@ -49,13 +49,13 @@ fn slide(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, Pend
     };
     let n_kept = kept.len() + usize::from(first.is_some());
     if n_kept == messages.len() {
-        return Ok(done);
+        return done;
     }
     done.fired = true;
-    done.memory = size::remembered(&input, state(&input, &start));
+    done.memory = size::remembered(input, state(input, &start));
     let kept = first.into_iter().chain(kept).copied().flatten();
     done.messages = Some(history.system.iter().chain(kept).cloned().collect());
-    Ok(done)
+    done
 }
 
 /// Returns whether a cut before a message separates no result from its call.

@@ -4,7 +4,7 @@ use super::compress::{Compressed, Conversation, compress};
 use super::estimate::{estimate, thresholds};
 use crate::chat::{PendingRequest, Replies, Shape, first_pending, n_system};
 use crate::engine::{ActionKind, Hook, NamedAction, RewriteInput, Rewritten};
-use crate::systems::stage_settings::numbers_only;
+use crate::systems::stage_settings::summarizing;
 use serde_json::json;
 
 /// Actions of presets.
@@ -17,7 +17,7 @@ const COMPRESS: NamedAction = NamedAction {
     help: "Summarizes everything but the newest message, and answers the summary in the model's name.",
     shape: Shape::OpenAi,
     numbers: &["reported_input", "reported_output", "share", "shares_cache"],
-    make: |settings| numbers_only(settings, compress_if_due),
+    make: |settings| summarizing(settings, compress_if_due),
 };
 
 /// Failures after which it no longer tries.
@@ -31,7 +31,7 @@ const HARD_FAILURES: &str = "qwen_code_hard_failures";
 
 /// A rejected request is summarized as a whole: its newest message is part of the history.
 fn compress_if_due(
-    input: RewriteInput<'_>,
+    input: &RewriteInput<'_>,
     replies: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
     let all = &input.messages;
@@ -42,7 +42,7 @@ fn compress_if_due(
     } else {
         first_pending(all).max(start)
     };
-    let (counts, tokens) = count(&input, start, end);
+    let (counts, tokens) = count(input, start, end);
     let limits = thresholds(input.window, input.number("share"));
     let failures = input.memory[FAILURES].as_u64().unwrap_or(0);
     let hard_failures = input.memory[HARD_FAILURES].as_u64().unwrap_or(0);

@@ -156,21 +156,21 @@ fn commands(input: &RewriteInput<'_>, first: Option<&ChatMessage>) -> String {
     blocks.join("\n")
 }
 
-fn truncate(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, PendingRequest> {
+fn truncate(input: &RewriteInput<'_>) -> Rewritten {
     let has_failed = input.memory[FAILED_AT].as_u64() == Some(input.call as u64);
     let is_next = has_failed || !input.flag("is_on");
     let exceeds = |m: &Measure| m.total as f64 > input.number("allowed");
-    let measure = Measure::new(&input).filter(|m| is_next && exceeds(m));
+    let measure = Measure::new(input).filter(|m| is_next && exceeds(m));
     let all = &input.messages;
     let n_system = n_system(all);
     let Some((measure, (messages, hidden))) = measure.zip(slide(all, n_system)) else {
-        return Ok(Rewritten::default());
+        return Rewritten::default();
     };
-    Ok(Rewritten {
+    Rewritten {
         messages: Some(messages),
         fired: true,
         terms: measure.terms(),
         memory: with_hidden(json!({}).into(), &input.memory, hidden),
         ..Rewritten::default()
-    })
+    }
 }

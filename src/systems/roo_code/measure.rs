@@ -2,6 +2,7 @@
 
 use crate::chat::{ChatMessage, Content, Rule};
 use crate::engine::RewriteInput;
+use crate::systems::terms::terms;
 use crate::tokens;
 use serde_json::{Value, json};
 
@@ -47,10 +48,10 @@ impl Measure {
 
     /// Returns the sizes as terms of an event.
     pub(super) fn terms(self) -> Vec<(String, f64)> {
-        vec![
-            ("last_total".to_owned(), self.context as f64),
-            ("used".to_owned(), self.total as f64),
-        ]
+        terms(&[
+            ("last_total", self.context as f64),
+            ("used", self.total as f64),
+        ])
     }
 
     /// Returns the size for an action's memory.

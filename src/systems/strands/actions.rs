@@ -242,19 +242,19 @@ impl Rewrite for Summarize {
     }
 }
 
-fn answer_calls(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, PendingRequest> {
+fn answer_calls(input: &RewriteInput<'_>) -> Rewritten {
     let all = &input.messages;
     let newest = all.iter().rposition(|m| !m.is("user"));
     let Some(at) = newest.filter(|at| at + 1 < all.len() && has_calls(&all[*at..=*at])) else {
-        return Ok(Rewritten::default());
+        return Rewritten::default();
     };
     let mut messages = all[..=at].to_vec();
     let calls = all[at].calls().iter();
     messages.extend(calls.map(|call| ChatMessage::notice_result(call, INTERRUPTED)));
     messages.extend_from_slice(&all[at + 1..]);
-    Ok(Rewritten {
+    Rewritten {
         messages: Some(messages),
         fired: true,
         ..Rewritten::default()
-    })
+    }
 }

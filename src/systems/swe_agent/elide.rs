@@ -1,6 +1,6 @@
 //! `LastNObservations`: replaces all but the newest observations by a line.
 
-use crate::chat::{BlockBody, ChatMessage, PendingRequest, Replies, Rule, Shape};
+use crate::chat::{BlockBody, ChatMessage, Rule, Shape};
 use crate::engine::{ActionKind, Edits, MessageEdit, NamedAction, RewriteInput, Rewritten};
 use crate::systems::python::lines;
 use crate::systems::stage_settings::numbers_only;
@@ -15,19 +15,15 @@ pub(super) const ACTION: NamedAction = NamedAction {
     make: |settings| numbers_only(settings, elide),
 };
 
-fn elide(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, PendingRequest> {
+fn elide(input: &RewriteInput<'_>) -> Rewritten {
     if !input.flag("is_on") {
-        return Ok(Rewritten::default());
+        return Rewritten::default();
     }
     let polling = input.count("polling").max(1);
     let elided = input.messages.find_out(ELIDED, |elided: &mut Elided, all| {
         elided.extend(all, polling, input.count("n"));
     });
-    Ok(Rewritten::edited_for_request(
-        &input,
-        "swe_agent_elided",
-        elided.edits.clone(),
-    ))
+    Rewritten::edited_for_request(input, "swe_agent_elided", elided.edits.clone())
 }
 
 const ELIDED: Rule = Rule::new("swe-agent: elided");

@@ -1,7 +1,7 @@
 //! Effects of a provider error: it ends the run or delays it.
 
 use super::terms;
-use crate::chat::{PendingRequest, Replies, Shape};
+use crate::chat::Shape;
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
 use crate::systems::baseagent::{Failure, code_of_status};
 use crate::systems::python::PythonError;
@@ -17,22 +17,22 @@ pub(super) const ACTION: NamedAction = NamedAction {
     make: |settings| numbers_only(settings, fail),
 };
 
-fn fail(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, PendingRequest> {
-    let failure = failure(&input);
+fn fail(input: &RewriteInput<'_>) -> Rewritten {
+    let failure = failure(input);
     let first = failure.of_attempt(1);
     let (halt, last) = match failure.wait_after(1) {
         Some(seconds) => (None, format!("sleep {seconds}")),
         None => (Some(failure.fatal()), failure.fatal()),
     };
     let log = first.into_iter().chain([last]);
-    Ok(Rewritten {
+    Rewritten {
         // A retried call has not failed yet.
         fired: halt.is_some(),
         terms: terms(&[("window", input.window as f64)]),
         log: log.map(|line| format!("[loop] {line}")).collect(),
         halt,
         ..Rewritten::default()
-    })
+    }
 }
 
 /// Returns the client's failure for the provider's error; without an error, an overflow.

@@ -13,6 +13,7 @@ use super::{Failure, Limits};
 use crate::chat::{ChatMessage, Messages, Shape};
 use crate::engine::{NamedAction, NamedMeter, RewriteInput, Rewritten};
 use crate::systems::python::PythonError;
+use crate::systems::terms::terms;
 use crate::units::Tokens;
 
 /// Actions of presets.
@@ -62,11 +63,6 @@ fn total(messages: &[ChatMessage]) -> Tokens {
 /// Returns the total of a conversation that mostly grows.
 fn total_of(messages: &Messages) -> Tokens {
     Tokens(METER.weigh_all(messages))
-}
-
-fn terms(terms: &[(&str, f64)]) -> Vec<(String, f64)> {
-    let owned = |(name, value): &(&str, f64)| ((*name).to_owned(), *value);
-    terms.iter().map(owned).collect()
 }
 
 #[cfg(test)]

@@ -2,17 +2,13 @@
 
 use super::super::statistics::{Statistics, context_command};
 use super::{split_instructions, term};
-use crate::chat::{PendingRequest, Replies};
 use crate::engine::{RewriteInput, Rewritten};
 
 /// Reports messages, roles and characters in the command's own wording.
-pub(super) fn log_statistics(
-    input: RewriteInput<'_>,
-    _: &mut Replies<'_>,
-) -> Result<Rewritten, PendingRequest> {
+pub(super) fn log_statistics(input: &RewriteInput<'_>) -> Rewritten {
     let (_, conversation) = split_instructions(&input.messages);
     let counts = Statistics::of(conversation);
-    Ok(Rewritten {
+    Rewritten {
         terms: vec![
             term("messages", counts.messages),
             term("user", counts.user),
@@ -25,5 +21,5 @@ pub(super) fn log_statistics(
             .map(str::to_owned)
             .collect(),
         ..Rewritten::default()
-    })
+    }
 }

@@ -10,12 +10,9 @@ use crate::engine::{Rewrite, RewriteInput, Rewritten};
 use crate::systems::stage_settings::{check_keys, choice};
 
 /// Cuts results on arrival.
-pub(super) fn cut_new_results(
-    input: RewriteInput<'_>,
-    _: &mut Replies<'_>,
-) -> Result<Rewritten, PendingRequest> {
+pub(super) fn cut_new_results(input: &RewriteInput<'_>) -> Rewritten {
     let most = input.count("result_chars");
-    let mut messages = input.messages.into_vec();
+    let mut messages = input.messages.to_vec();
     let mut log = Vec::new();
     let is_long = |m: &&mut ChatMessage| m.blocks().iter().any(|b| is_longer(b, most));
     for message in messages.iter_mut().filter(is_long) {
@@ -34,26 +31,23 @@ pub(super) fn cut_new_results(
         }
     }
     let terms = vec![term("cut", log.len()), term("result_chars", most)];
-    Ok(Rewritten {
+    Rewritten {
         fired: !log.is_empty(),
         messages: (!log.is_empty()).then_some(messages),
         terms,
         log,
         ..Rewritten::default()
-    })
+    }
 }
 
 /// Cuts the thinking of the newest answer.
-pub(super) fn cut_newest_thinking(
-    input: RewriteInput<'_>,
-    _: &mut Replies<'_>,
-) -> Result<Rewritten, PendingRequest> {
+pub(super) fn cut_newest_thinking(input: &RewriteInput<'_>) -> Rewritten {
     let most = input.count("thinking_chars");
     let mut newest = input.messages.last().cloned();
     let answer = newest.as_mut().filter(|m| m.is("assistant"));
     let n_cut = answer.map_or(0, |message| cut_thinking(message, most));
     let terms = vec![term("cut", n_cut), term("thinking_chars", most)];
-    Ok(Rewritten {
+    Rewritten {
         fired: n_cut > 0,
         messages: (n_cut > 0).then(|| {
             let before = &input.messages[..input.messages.len() - 1];
@@ -61,7 +55,7 @@ pub(super) fn cut_newest_thinking(
         }),
         terms,
         ..Rewritten::default()
-    })
+    }
 }
 
 fn cut_thinking(message: &mut ChatMessage, most: usize) -> usize {

@@ -8,15 +8,12 @@ use super::super::trim::{
 use super::super::turn::trim_to_turns;
 use super::super::turn::turns;
 use super::{changed, idle, instructions_tokens, split_instructions, term, with_instructions};
-use crate::chat::{ChatMessage, PendingRequest, Replies};
+use crate::chat::ChatMessage;
 use crate::engine::{RewriteInput, Rewritten};
 use std::ops::Range;
 
 /// Drops all but the last turns of a scheduled task's session.
-pub(super) fn trim_scheduler(
-    input: RewriteInput<'_>,
-    _: &mut Replies<'_>,
-) -> Result<Rewritten, PendingRequest> {
+pub(super) fn trim_scheduler(input: &RewriteInput<'_>) -> Rewritten {
     let keep = input.count("keep_turns");
     let (system, conversation) = split_instructions(&input.messages);
     let mut conversation = conversation.to_vec();
@@ -27,34 +24,26 @@ pub(super) fn trim_scheduler(
         term("messages_removed", n_removed),
         term("keep_turns", keep),
     ];
-    Ok(changed(
-        n_removed,
-        [system, &conversation],
-        terms,
-        Vec::new(),
-    ))
+    changed(n_removed, [system, &conversation], terms, Vec::new())
 }
 
 /// Drops the oldest half of too many turns.
-pub(super) fn limit_turns(
-    input: RewriteInput<'_>,
-    _: &mut Replies<'_>,
-) -> Result<Rewritten, PendingRequest> {
+pub(super) fn limit_turns(input: &RewriteInput<'_>) -> Rewritten {
     let max_turns = input.count("max_turns");
     let (system, conversation) = split_instructions(&input.messages);
     let turns = turns(conversation);
     let mut terms = vec![term("turns", turns.len()), term("max_turns", max_turns)];
     let Some((start, n_removed)) = turns_over_limit(&turns, max_turns) else {
-        return Ok(idle(terms));
+        return idle(terms);
     };
     terms.push(term("turns_removed", n_removed));
-    Ok(Rewritten {
+    Rewritten {
         messages: (start > 0).then(|| with_instructions(system, &conversation[start..])),
         fired: true,
         terms,
         log: vec![turn_limit_line(turns.len(), n_removed, max_turns)],
         ..Rewritten::default()
-    })
+    }
 }
 
 /// Inputs of the two stages of the token budget.
@@ -110,13 +99,10 @@ impl<'a> Weighed<'a> {
 }
 
 /// Few turns over budget: converts them to plain text.
-pub(super) fn flatten_turns(
-    input: RewriteInput<'_>,
-    _: &mut Replies<'_>,
-) -> Result<Rewritten, PendingRequest> {
-    let weighed = Weighed::new(&input);
+pub(super) fn flatten_turns(input: &RewriteInput<'_>) -> Rewritten {
+    let weighed = Weighed::new(input);
     if !weighed.is_over() || weighed.turns.len() >= weighed.few_turns {
-        return Ok(idle(weighed.terms));
+        return idle(weighed.terms);
     }
     let texts = flattened(weighed.conversation, &weighed.turns);
     let left = messages_tokens(&texts) + weighed.system_tokens;
@@ -125,17 +111,14 @@ pub(super) fn flatten_turns(
         [weighed.few_turns, weighed.turns.len()],
         [weighed.conversation.len(), texts.len()],
     );
-    Ok(weighed.becomes(&texts, left, vec![line]))
+    weighed.becomes(&texts, left, vec![line])
 }
 
 /// Many turns over budget: drops the oldest half.
-pub(super) fn halve_turns(
-    input: RewriteInput<'_>,
-    _: &mut Replies<'_>,
-) -> Result<Rewritten, PendingRequest> {
-    let mut weighed = Weighed::new(&input);
+pub(super) fn halve_turns(input: &RewriteInput<'_>) -> Rewritten {
+    let mut weighed = Weighed::new(input);
     if !weighed.is_over() || weighed.turns.len() < weighed.few_turns {
-        return Ok(idle(weighed.terms));
+        return idle(weighed.terms);
     }
     let (start, n_removed) = older_half(&weighed.turns);
     let n_kept = weighed.turns.len() - n_removed;
@@ -147,5 +130,5 @@ pub(super) fn halve_turns(
         removed_line(n_removed, [before, kept.len()], [weighed.used, left]),
     ];
     weighed.terms.push(term("turns_removed", n_removed));
-    Ok(weighed.becomes(kept, left, log))
+    weighed.becomes(kept, left, log)
 }

@@ -10,7 +10,7 @@ mod remember;
 use super::estimate::messages_tokens;
 use crate::chat::{ChatMessage, Shape, n_system};
 use crate::engine::{ActionKind, NamedAction, Rewritten};
-use crate::systems::stage_settings::numbers_only;
+use crate::systems::stage_settings::{numbers_only, summarizing};
 use std::sync::Arc;
 
 /// Actions of presets.
@@ -60,7 +60,7 @@ pub static ACTIONS: &[NamedAction] = &[
             "summary_max_tokens",
             "inject",
         ],
-        make: |settings| numbers_only(settings, remember::remember),
+        make: |settings| summarizing(settings, remember::remember),
     },
     NamedAction {
         name: "cowagent.limit_turns",
@@ -116,7 +116,7 @@ pub static ACTIONS: &[NamedAction] = &[
         help: "Summarizes the whole conversation for the daily memory file before handling an overflow.",
         shape: Shape::Anthropic,
         numbers: &["summary_chars", "summary_max_tokens"],
-        make: |settings| numbers_only(settings, remember::remember_all),
+        make: |settings| summarizing(settings, remember::remember_all),
     },
     NamedAction {
         name: "cowagent.recover",

@@ -7,17 +7,13 @@ use super::super::error::{
 use super::super::restore::restore;
 use super::super::turn::turns;
 use super::{idle, split_instructions, term, with_instructions};
-use crate::chat::{PendingRequest, Replies};
 use crate::engine::{Edits, Memory, RewriteInput, Rewritten};
 use serde_json::json;
 
 /// Cuts, then drops, and finally empties.
-pub(super) fn recover(
-    input: RewriteInput<'_>,
-    _: &mut Replies<'_>,
-) -> Result<Rewritten, PendingRequest> {
-    if let Some(done) = other_error(&input) {
-        return Ok(done);
+pub(super) fn recover(input: &RewriteInput<'_>) -> Rewritten {
+    if let Some(done) = other_error(input) {
+        return done;
     }
     let recovery = Recovery {
         result_chars: input.count("result_chars"),
@@ -43,7 +39,7 @@ pub(super) fn recover(
         conversation.clear();
     }
     terms.push(term("turns_left", turns(&conversation).len()));
-    Ok(Rewritten {
+    Rewritten {
         compared: None,
         repeats: false,
         messages: Some(with_instructions(system, &conversation)),
@@ -58,7 +54,7 @@ pub(super) fn recover(
         } else {
             Memory::default()
         },
-    })
+    }
 }
 
 /// Handles a provider error that is not treated as an overflow. A format error, or one treated as such, empties the
@@ -101,10 +97,7 @@ fn other_error(input: &RewriteInput<'_>) -> Option<Rewritten> {
 }
 
 /// Restores the last turns.
-pub(super) fn restore_last_turns(
-    input: RewriteInput<'_>,
-    _: &mut Replies<'_>,
-) -> Result<Rewritten, PendingRequest> {
+pub(super) fn restore_last_turns(input: &RewriteInput<'_>) -> Rewritten {
     let max_turns = input.count("max_turns");
     let is_scheduled = input.number("is_scheduled") > 0.0;
     let session = if is_scheduled { "scheduler_" } else { "" };
@@ -116,25 +109,22 @@ pub(super) fn restore_last_turns(
         term("messages_loaded", restored.n_loaded),
         term("messages_restored", restored.messages.len()),
     ];
-    Ok(Rewritten {
+    Rewritten {
         messages: Some(with_instructions(system, &restored.messages)),
         fired: true,
         terms,
         ..Rewritten::default()
-    })
+    }
 }
 
 /// Empties the conversation in memory.
-pub(super) fn clear(
-    input: RewriteInput<'_>,
-    _: &mut Replies<'_>,
-) -> Result<Rewritten, PendingRequest> {
+pub(super) fn clear(input: &RewriteInput<'_>) -> Rewritten {
     let (system, conversation) = split_instructions(&input.messages);
     let terms = vec![term("messages", conversation.len())];
     if conversation.is_empty() {
-        return Ok(idle(terms));
+        return idle(terms);
     }
-    Ok(Rewritten {
+    Rewritten {
         messages: Some(system.to_vec()),
         fired: true,
         terms,
@@ -143,5 +133,5 @@ pub(super) fn clear(
             conversation.len()
         )],
         ..Rewritten::default()
-    })
+    }
 }

@@ -13,7 +13,7 @@ use serde_json::json;
 /// Summarizes the messages that the trim will drop, and inserts the summary before the first text kept. The trim itself
 /// follows.
 pub(super) fn remember(
-    input: RewriteInput<'_>,
+    input: &RewriteInput<'_>,
     replies: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
     let limits = Limits {
@@ -23,7 +23,7 @@ pub(super) fn remember(
         has_memory: true,
     };
     let injects = input.number("inject") > 0.0;
-    let mut memory = DailyMemory::of(&input);
+    let mut memory = DailyMemory::of(input);
     let (system, conversation) = split_instructions(&input.messages);
     let mut log = Vec::new();
     let tokens = instructions_tokens(system);
@@ -45,13 +45,13 @@ pub(super) fn remember(
 
 /// Summarizes everything; the context is unchanged.
 pub(super) fn remember_all(
-    input: RewriteInput<'_>,
+    input: &RewriteInput<'_>,
     replies: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
     if !input.error.is_empty() && classify(input.error, true) != ErrorKind::Overflow {
         return Ok(Rewritten::default());
     }
-    let mut memory = DailyMemory::of(&input);
+    let mut memory = DailyMemory::of(input);
     let (_, conversation) = split_instructions(&input.messages);
     let flushed = &mut memory.flushed;
     let flush = flush(

@@ -217,34 +217,31 @@ fn written(message: &ChatMessage) -> u64 {
     escaped(&message_text(message)) + (message.role.len() + FRAME_BYTES) as u64 + calls.sum::<u64>()
 }
 
-fn elide_results(
-    input: RewriteInput<'_>,
-    _: &mut Replies<'_>,
-) -> Result<Rewritten, PendingRequest> {
+fn elide_results(input: &RewriteInput<'_>) -> Rewritten {
     let whole = |name: &str| input.number(name) as i64;
     let (keep, least) = (whole("keep_results"), whole("min_bytes"));
-    let (messages, elided) = micro_compact(input.messages.into_vec(), keep, least);
-    Ok(Rewritten {
+    let (messages, elided) = micro_compact(input.messages.to_vec(), keep, least);
+    Rewritten {
         messages: (!elided.is_empty()).then_some(messages),
         terms: terms(&[("results_elided", elided.len() as f64)]),
         ..Rewritten::default()
-    })
+    }
 }
 
-fn emergency(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, PendingRequest> {
+fn emergency(input: &RewriteInput<'_>) -> Rewritten {
     if !input.error.is_empty() && !is_context_overflow(input.error) {
-        return Ok(Rewritten {
+        return Rewritten {
             halt: Some(input.error.to_owned()),
             ..Rewritten::default()
-        });
+        };
     }
     if input.number("attempt") > 1.0 {
         let window = input.window;
         let why = format!("This model's maximum context length is {window} tokens.");
-        return Ok(Rewritten {
+        return Rewritten {
             halt: Some(why),
             ..Rewritten::default()
-        });
+        };
     }
     let keep = emergency_keep_recent(input.number("keep_recent") as i64);
     let (system, conversation) = split_system(&input.messages);
@@ -254,7 +251,7 @@ fn emergency(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten, 
     };
     let before = estimate_tokens(conversation);
     let done = truncate(conversation, keep, "");
-    Ok(rewritten(system, done, before))
+    rewritten(system, done, before)
 }
 
 fn rewritten(system: Option<&ChatMessage>, done: Compaction, before: u64) -> Rewritten {

@@ -15,6 +15,7 @@ use super::window::window_of;
 use crate::chat::Shape;
 use crate::engine::{NamedAction, NamedMeter, NamedWindow, RewriteInput};
 use crate::systems::stage_settings::choice;
+use crate::systems::terms::terms;
 
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[
@@ -98,11 +99,6 @@ fn reminder_inputs<'a>(index: &'a ToolIndex, setup_summary: &'a [String]) -> Rem
         setup_summary,
         memory: "",
     }
-}
-
-fn terms(terms: &[(&str, f64)]) -> Vec<(String, f64)> {
-    let owned = |(name, value): &(&str, f64)| ((*name).to_owned(), *value);
-    terms.iter().map(owned).collect()
 }
 
 #[cfg(test)]

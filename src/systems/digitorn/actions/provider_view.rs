@@ -1,7 +1,7 @@
 //! The messages sent to the provider: without orphans and old thoughts. The store is unchanged.
 
 use super::super::provider_view::repairs;
-use crate::chat::{PendingRequest, Replies, Shape};
+use crate::chat::Shape;
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
 use crate::systems::stage_settings::numbers_only;
 
@@ -14,15 +14,12 @@ pub(super) const ACTION: NamedAction = NamedAction {
     make: |settings| numbers_only(settings, provider_view),
 };
 
-fn provider_view(
-    input: RewriteInput<'_>,
-    _: &mut Replies<'_>,
-) -> Result<Rewritten, PendingRequest> {
+fn provider_view(input: &RewriteInput<'_>) -> Rewritten {
     let edits = repairs(&input.messages);
     let dropped = edits.iter().filter(|edit| edit.now.is_none()).count();
-    Ok(Rewritten {
+    Rewritten {
         edits: edits.into(),
         terms: super::terms(&[("messages_left_out", dropped as f64)]),
         ..Rewritten::default()
-    })
+    }
 }

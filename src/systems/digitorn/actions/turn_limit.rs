@@ -3,7 +3,7 @@
 use super::super::turn_limit::turn_limit_warning;
 use super::hooks::calls_of_turn;
 use super::terms;
-use crate::chat::{PendingRequest, Replies, Shape};
+use crate::chat::Shape;
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
 use crate::systems::stage_settings::numbers_only;
 
@@ -16,23 +16,20 @@ pub(super) const ACTION: NamedAction = NamedAction {
     make: |settings| numbers_only(settings, warn_of_limit),
 };
 
-fn warn_of_limit(
-    input: RewriteInput<'_>,
-    _: &mut Replies<'_>,
-) -> Result<Rewritten, PendingRequest> {
+fn warn_of_limit(input: &RewriteInput<'_>) -> Rewritten {
     let turn = i64::from(input.turn.1);
     let max_turns = input.number("max_turns") as i64;
     let tool_calls = calls_of_turn(&input.messages);
     let warning = turn_limit_warning(turn, max_turns, tool_calls);
     let is_near = warning.is_some();
-    Ok(Rewritten {
+    Rewritten {
         messages: warning.map(|warning| {
-            let mut messages = input.messages.into_vec();
+            let mut messages = input.messages.to_vec();
             messages.push(warning);
             messages
         }),
         fired: is_near,
         terms: terms(&[("turn", turn as f64), ("max_turns", max_turns as f64)]),
         ..Rewritten::default()
-    })
+    }
 }

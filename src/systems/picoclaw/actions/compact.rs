@@ -2,7 +2,6 @@
 
 use super::turn::split_current;
 use super::{budget_terms, compression_terms, settings, term};
-use crate::chat::{PendingRequest, Replies};
 use crate::engine::{RewriteInput, Rewritten};
 use crate::systems::picoclaw::estimate::tool_tokens;
 use crate::systems::picoclaw::force_compression::EXECUTED;
@@ -10,12 +9,9 @@ use crate::systems::picoclaw::overflow::{EXCEEDED, compact_if_over};
 use crate::systems::picoclaw::prompt::Prompt;
 use crate::systems::picoclaw::{Conversation, Edition};
 
-pub(super) fn compact_before_turn(
-    mut input: RewriteInput<'_>,
-    _: &mut Replies<'_>,
-) -> Result<Rewritten, PendingRequest> {
-    let settings = settings(&input, Edition::After);
-    let mut conversation = Conversation::of(std::mem::take(&mut input.messages).into_vec());
+pub(super) fn compact_before_turn(input: &RewriteInput<'_>) -> Rewritten {
+    let settings = settings(input, Edition::After);
+    let mut conversation = Conversation::of(input.messages.to_vec());
     let mut prompt = Prompt::of(&conversation, Edition::After);
     prompt.current = split_current(&mut conversation.stored.history);
     let tools = tool_tokens(input.tools);
@@ -37,5 +33,5 @@ pub(super) fn compact_before_turn(
         conversation.stored.history.extend(prompt.current);
         done.messages = Some(conversation.into_messages());
     }
-    Ok(done)
+    done
 }

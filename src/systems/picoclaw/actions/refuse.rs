@@ -39,15 +39,12 @@ impl Rewrite for ForceCompression {
     }
 }
 
-pub(super) fn rebuild_request(
-    mut input: RewriteInput<'_>,
-    _: &mut Replies<'_>,
-) -> Result<Rewritten, PendingRequest> {
+pub(super) fn rebuild_request(input: &RewriteInput<'_>) -> Rewritten {
     if let Some(other) = other_error(input.error, Edition::After) {
-        return Ok(other);
+        return other;
     }
-    let settings = settings(&input, Edition::After);
-    let conversation = Conversation::of(std::mem::take(&mut input.messages).into_vec());
+    let settings = settings(input, Edition::After);
+    let conversation = Conversation::of(input.messages.to_vec());
     let prompt = Prompt::of(&conversation, Edition::After);
     let stored = &conversation.stored;
     let last_user = stored.history.iter().rposition(|m| m.is("user"));
@@ -58,7 +55,7 @@ pub(super) fn rebuild_request(
     done.halt = (!retry.trimmed.fits).then(|| REFUSED.to_owned());
     done.terms.extend(budget_terms(&retry.trimmed.budget));
     done.terms.push(term("protected", retry.protected as f64));
-    Ok(done)
+    done
 }
 
 /// Handles a provider error that is not treated as an overflow: the conversation is unchanged.

@@ -2,7 +2,6 @@
 
 use super::turn::{BuiltRequest, leave_out};
 use super::{budget_terms, settings, term};
-use crate::chat::{PendingRequest, Replies};
 use crate::engine::{Memory, RewriteInput, Rewritten};
 use crate::systems::picoclaw::budget::{Trimmed, trim_to_fit};
 use crate::systems::picoclaw::estimate::tool_tokens;
@@ -14,10 +13,7 @@ use crate::systems::picoclaw::{Conversation, Edition};
 /// Memory key of the [`BuiltRequest`] of the turn.
 const BUILT: &str = "picoclaw.trimmed";
 
-pub(super) fn trim_request(
-    input: RewriteInput<'_>,
-    _: &mut Replies<'_>,
-) -> Result<Rewritten, PendingRequest> {
+pub(super) fn trim_request(input: &RewriteInput<'_>) -> Rewritten {
     let turn = input.turn.0;
     let before = input.memory.shared::<BuiltRequest>(BUILT);
     let mut done = Rewritten::default();
@@ -26,7 +22,7 @@ pub(super) fn trim_request(
         let conversation = Conversation::of(input.messages.to_vec());
         let history = &conversation.stored.history;
         let mut built = BuiltRequest::new(history, turn, before);
-        let trimmed = trim(&input, &conversation, built.turn_start(history));
+        let trimmed = trim(input, &conversation, built.turn_start(history));
         built.leave_out(history, trimmed.dropped);
         report(&mut done, &trimmed);
         done.memory = Memory::default().with(BUILT, built);
@@ -36,7 +32,7 @@ pub(super) fn trim_request(
     done.terms.push(term("left_out", left_out as f64));
     done.fired = left_out > 0;
     done.edits = leave_out(&input.messages, 0..left_out).into();
-    Ok(done)
+    done
 }
 
 /// Trims the messages before the current turn.
