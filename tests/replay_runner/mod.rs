@@ -100,11 +100,11 @@ impl Results {
             }
             Verdict::Failed(why) if is_known => {
                 tally.failed += 1;
-                writeln!(self.output, "known difference {name}: {why}").unwrap();
+                let _ = writeln!(self.output, "known difference {name}: {why}");
             }
             Verdict::Failed(why) => {
                 tally.failed += 1;
-                writeln!(self.output, "FAILED {name}: {why}").unwrap();
+                let _ = writeln!(self.output, "FAILED {name}: {why}");
                 self.unexpected.push(format!("{name} fails"));
             }
             Verdict::NotCovered => tally.not_covered += 1,

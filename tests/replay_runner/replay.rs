@@ -149,21 +149,8 @@ impl<'a> Replay<'a> {
             from: origins(outcome),
             fired: {
                 let events: Vec<&Event> = outcome.events.iter().filter(is_of_call).collect();
-                let names_of = |error: Option<&Arc<str>>| -> Vec<String> {
-                    let is_same = |event: &&&Event| match (&event.error, error) {
-                        (Some(own), Some(error)) => Arc::ptr_eq(own, error),
-                        (own, error) => own.is_none() && error.is_none(),
-                    };
-                    let events = events.iter().filter(is_same);
-                    let names = events.flat_map(|event| fired(event, &self.case.system));
-                    names.collect()
-                };
                 let errors = case.errors.iter().filter(|error| error.call == call);
-                let after_errors = errors.flat_map(|error| {
-                    let refused = std::iter::once(REFUSED.to_owned());
-                    refused.chain(names_of(Some(&error.text)))
-                });
-                names_of(None).into_iter().chain(after_errors).collect()
+                names(&events, errors, &self.case.system)
             },
             believed: {
                 let mut counts = outcome.compared.iter().filter(|(of, _)| *of == call);
@@ -176,6 +163,27 @@ impl<'a> Replay<'a> {
             halts: outcome.halts.iter().map(|halt| halt.why.clone()).collect(),
         })
     }
+}
+
+/// Returns the names of the mechanisms of a call: those before its request, then each rejection with those after it.
+fn names<'e>(
+    events: &[&Event],
+    errors: impl Iterator<Item = &'e ProviderError>,
+    system: &str,
+) -> Vec<String> {
+    let names_after = |error: Option<&Arc<str>>| -> Vec<String> {
+        let is_after = |event: &&&Event| match (&event.error, error) {
+            (Some(own), Some(error)) => Arc::ptr_eq(own, error),
+            (own, error) => own.is_none() && error.is_none(),
+        };
+        let events = events.iter().filter(is_after);
+        events.flat_map(|event| fired(event, system)).collect()
+    };
+    let after_errors = errors.flat_map(|error| {
+        let refused = std::iter::once(REFUSED.to_owned());
+        refused.chain(names_after(Some(&error.text)))
+    });
+    names_after(None).into_iter().chain(after_errors).collect()
 }
 
 /// Returns the messages of the written conversation.
