@@ -141,10 +141,7 @@ impl DerefMut for Messages {
 mod tests {
     use super::*;
 
-    const RULE: Rule = Rule {
-        name: "length",
-        by: 0,
-    };
+    const RULE: Rule = Rule::new("length");
 
     fn messages_of(texts: &[&str]) -> Vec<ChatMessage> {
         let messages = texts.iter().map(|text| ChatMessage::new("user", *text));

@@ -46,6 +46,31 @@ pub struct Replies<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Checkpoint(Option<(usize, Arc<dyn Any + Send + Sync>)>);
 
+impl SummaryRequest {
+    /// Creates a request without tools and without a limit for its answer.
+    pub fn new(messages: Vec<ChatMessage>) -> Self {
+        Self {
+            messages,
+            with_tools: false,
+            max_tokens: None,
+        }
+    }
+}
+
+impl SummaryReply {
+    /// Returns the text. It is empty if the model called a tool.
+    ///
+    /// # Errors
+    /// The reason of a failure.
+    pub fn into_text(self) -> Result<Arc<str>, String> {
+        match self {
+            Self::Text(text) => Ok(text),
+            Self::ToolCall => Ok(Arc::default()),
+            Self::Failed(why) => Err(why),
+        }
+    }
+}
+
 impl<'a> Replies<'a> {
     /// Wraps replies in the order of their requests.
     pub fn new(replies: &'a [SummaryReply]) -> Self {

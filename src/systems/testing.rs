@@ -7,7 +7,7 @@ use crate::engine::{Hook, Memory, NamedAction, RewriteInput, Rewritten, Storage}
 pub(super) struct Played {
     before: Vec<ChatMessage>,
     pub(super) done: Rewritten,
-    pub(super) asked: Vec<SummaryRequest>,
+    pub(super) requests: Vec<SummaryRequest>,
 }
 
 impl Played {
@@ -27,7 +27,7 @@ pub(super) fn play(
     replies: &[SummaryReply],
 ) -> Played {
     let rewrite = (action.make)(&toml::Table::new()).unwrap();
-    let mut asked = Vec::new();
+    let mut requests = Vec::new();
     let run = |replies: &mut Replies<'_>| {
         let input = RewriteInput {
             messages: before.clone().into(),
@@ -48,13 +48,13 @@ pub(super) fn play(
         rewrite.rewrite(input, replies)
     };
     let done = run_with_replies(run, |request| {
-        asked.push(request.clone());
-        replies[asked.len() - 1].clone()
+        requests.push(request.clone());
+        replies[requests.len() - 1].clone()
     });
     Played {
         before,
         done,
-        asked,
+        requests,
     }
 }
 

@@ -8,10 +8,7 @@ use crate::engine::{Edits, MessageEdit, edits_of};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-const PAIRED: Rule = Rule {
-    name: "adk: paired",
-    by: 0,
-};
+const PAIRED: Rule = Rule::new("adk: paired");
 
 /// The request of the messages so far.
 #[derive(Clone, Debug, Default)]

@@ -18,10 +18,7 @@ const IMAGE: Tokens = Tokens(1000);
 const MESSAGE: Tokens = Tokens(4);
 
 /// Counts a text content.
-const CONTENT: Rule = Rule {
-    name: "baseagent: content",
-    by: 0,
-};
+const CONTENT: Rule = Rule::new("baseagent: content");
 
 /// `estimate_tokens` of a text.
 pub fn text_tokens(text: &str) -> Tokens {

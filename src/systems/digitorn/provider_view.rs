@@ -40,10 +40,7 @@ pub fn repairs(messages: &Messages) -> Vec<MessageEdit> {
 }
 
 /// The cached rule of a view.
-const VIEW: Rule = Rule {
-    name: "digitorn: view",
-    by: 0,
-};
+const VIEW: Rule = Rule::new("digitorn: view");
 
 /// A view of the part of a conversation that later messages cannot change.
 #[derive(Clone, Debug, Default)]

@@ -19,10 +19,7 @@ pub fn safe_keep(conversation: &[ChatMessage], keep_recent: i64) -> Result<usize
     })
 }
 
-const OUTSIDE: Rule = Rule {
-    name: "digitorn: outside of chains",
-    by: 0,
-};
+const OUTSIDE: Rule = Rule::new("digitorn: outside of chains");
 
 /// Returns [`safe_keep`] of the messages after the system prompt. Looks only at messages added since the last call.
 ///

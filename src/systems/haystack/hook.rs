@@ -47,10 +47,8 @@ pub(super) fn check(input: &RewriteInput<'_>, all: &Conversation) -> (Option<Due
         None => context,
     };
     let done = Rewritten {
-        compared: Some(estimated),
-        terms: vec![("used".to_owned(), estimated as f64)],
         memory: memory(input, context),
-        ..Rewritten::default()
+        ..Rewritten::counted(estimated)
     };
     let window = input.number("context_window");
     if (estimated as f64) < window * input.number("compact_at") {

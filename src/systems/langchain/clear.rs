@@ -5,7 +5,7 @@ use crate::chat::{Arguments, Calls, ChatMessage, PendingRequest, Replies, Rule, 
 use crate::engine::{
     ActionKind, Edits, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten,
 };
-use crate::systems::stage_values::{check_keys, names, text};
+use crate::systems::stage_settings::{check_keys, names, text};
 use std::sync::Arc;
 
 /// `placeholder` takes the place of results (default: `[cleared]`); results of `exclude_tools` are kept.
@@ -50,7 +50,7 @@ impl Rewrite for Clear {
         let limits = Limits {
             keep: input.count("keep"),
             at_least: input.count("clear_at_least") as u64,
-            inputs: input.number("clear_tool_inputs") != 0.0,
+            inputs: input.flag("clear_tool_inputs"),
         };
         let rule = Rule {
             name: "langchain: cleared",
