@@ -4,7 +4,7 @@ use crate::analysis::query::{Query, QueryError};
 use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task::Background;
 use crate::exec::search::{FoundSession, SearchOptions, SearchResult, search};
-use crate::exec::stores::{self, FoundFile};
+use crate::exec::stores::{self, FoundFiles};
 use crate::exec::{IndexError, IndexFolder};
 use crate::progress::Progress;
 use crate::tokens;
@@ -282,7 +282,7 @@ fn work(
     progress: &Progress,
     (news, ctx): (&Sender<FoundSession>, &egui::Context),
 ) -> Result<Searched, String> {
-    let files = files(folder, progress)?;
+    let files = files(folder, progress)?.files;
     let paths = files.iter().map(|file| file.path.clone()).collect();
     let Some(options) = options else {
         let update = || index.open()?.update(&files, progress);
@@ -302,7 +302,7 @@ fn work(
 }
 
 /// Finds the files of a folder, or of all agents.
-pub(super) fn files(folder: Option<&Path>, progress: &Progress) -> Result<Vec<FoundFile>, String> {
+pub(super) fn files(folder: Option<&Path>, progress: &Progress) -> Result<FoundFiles, String> {
     match folder {
         Some(folder) => stores::find_in(folder, progress).map_err(|error| error.to_string()),
         None => stores::find(progress).map_err(|error| error.to_string()),
