@@ -2,9 +2,7 @@
 
 use super::content::CallMatcher;
 use super::{Input, title};
-use crate::session::{
-    Body, CallDraft, Draft, Part, Role, Session, SessionBuilder, Source, Span, Usage,
-};
+use crate::session::{Body, CallDraft, Draft, Part, Role, Session, SessionBuilder, Span, Usage};
 
 /// A conversation under construction.
 #[derive(Debug)]
@@ -19,16 +17,8 @@ pub(super) struct Transcript {
 impl Transcript {
     /// Creates the conversation of a file, or one of several (`number`, from 1).
     pub(super) fn new(input: &Input, format: &'static str, number: Option<usize>) -> Self {
-        let name = match number {
-            Some(number) => format!("{} #{number}", input.name),
-            None => input.name.clone(),
-        };
         Self {
-            builder: SessionBuilder::new(Source {
-                name,
-                format,
-                bytes: input.bytes.clone(),
-            }),
+            builder: SessionBuilder::new(input.source(format, number)),
             calls: CallMatcher::default(),
             first_words: None,
             has_title: false,

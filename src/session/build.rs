@@ -2,8 +2,8 @@
 //! turn from 1 on, and calls refer to existing messages.
 
 use super::{
-    Calibration, Call, CallDraft, CallsFrom, Draft, Message, Part, RecordedCompaction, Role,
-    Session, Source, Span, Track,
+    AssumedProvider, Calibration, Call, CallDraft, CallsFrom, Draft, Message, Part,
+    RecordedCompaction, Role, Session, Source, Span, Track,
 };
 use crate::units::Tokens;
 use std::sync::Arc;
@@ -38,6 +38,7 @@ impl SessionBuilder {
             track: Track::Main,
             project: None,
             models: Vec::new(),
+            provider: AssumedProvider::default(),
             messages: Vec::new(),
             parts: Vec::new(),
             calls: Vec::new(),

@@ -51,6 +51,8 @@ pub struct Session {
     pub project: Option<String>,
     /// Models that answered, in order of first use.
     pub models: Vec<String>,
+    /// Provider of the session if it names no model.
+    pub provider: AssumedProvider,
     /// All messages in order, including those that only a recorded compaction wrote (see [`Message::in_history`]).
     pub messages: Vec<Message>,
     /// All parts of all messages, in order. Each message has a range of them.
@@ -76,6 +78,16 @@ pub struct Source {
     pub format: &'static str,
     /// The whole file.
     pub bytes: FileBytes,
+}
+
+/// Provider assumed for a session that names no model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AssumedProvider {
+    /// Anthropic, also for formats that belong to no provider.
+    #[default]
+    Anthropic,
+    /// `OpenAI`.
+    OpenAi,
 }
 
 /// Whether the file records its model calls.

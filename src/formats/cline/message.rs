@@ -1,7 +1,7 @@
 //! Reads messages and the usage of their calls.
 
-use super::super::notes::unknown_role;
-use super::super::{content, counts, json};
+use crate::formats::notes::unknown_role;
+use crate::formats::{content, counts, json};
 use crate::session::{Body, CallDraft, Draft, Part, Role, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
@@ -73,7 +73,8 @@ fn is_from_program(parts: &[Part]) -> bool {
 
 /// Returns the call recorded with an answer.
 pub(super) fn call(value: &Value) -> Option<CallDraft> {
-    let usage = sdk(value).or_else(|| classic(value))?;
+    let of_sdk = value.get("metrics").and_then(counts::camel_case_usage);
+    let usage = of_sdk.or_else(|| classic(value))?;
     let model = ["id", "modelId"]
         .iter()
         .find_map(|key| json::str_at(value, &["modelInfo", key]));
@@ -82,24 +83,6 @@ pub(super) fn call(value: &Value) -> Option<CallDraft> {
         window: None,
         usage: Some(usage),
         time: json::millis_at(value, &["ts"]),
-    })
-}
-
-/// Reads the usage of the SDK, whose `inputTokens` include cache reads.
-fn sdk(value: &Value) -> Option<Usage> {
-    let count = |key| counts::tokens_at(value, &["metrics", key]);
-    let (input, read, write) = (
-        count("inputTokens")?,
-        count("cacheReadTokens"),
-        count("cacheWriteTokens"),
-    );
-    let input = counts::whole_input(input, read, write);
-    (input > Tokens::ZERO).then(|| Usage {
-        input,
-        cache_read: read,
-        cache_write: write,
-        output: count("outputTokens"),
-        ..Usage::default()
     })
 }
 

@@ -1,9 +1,9 @@
 //! Compactions by Codex and the resulting contexts.
 
-use super::super::json::{elements, member};
 use super::items::{Item, Sort};
 use super::lines::Line;
 use super::reader::CodexReader;
+use crate::formats::json::{elements, member};
 use crate::session::{Body, Draft, Part, Role, Span};
 use crate::units::Tokens;
 

@@ -1,8 +1,8 @@
 //! Response items: the content sent to the model and the model's answers.
 
-use super::super::content;
-use super::super::json::{str_at, text_of};
 use super::tools;
+use crate::formats::content;
+use crate::formats::json::{str_at, text_of};
 use crate::session::{Body, Part, Role};
 use serde_json::Value;
 

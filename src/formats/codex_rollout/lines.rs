@@ -1,10 +1,10 @@
 //! Parses the lines of a rollout.
 
-use super::super::counts::window_at;
-use super::super::json::{at, is_true, millis_at, str_at, u64_at};
-use super::super::jsonl::Record;
 use super::items::{self, Item};
 use super::usage::Count;
+use crate::formats::counts::window_at;
+use crate::formats::json::{at, is_true, millis_at, str_at, u64_at};
+use crate::formats::jsonl::Record;
 use crate::session::{Body, Part, Span};
 use crate::units::{Millis, Tokens};
 use serde_json::Value;

@@ -1,8 +1,8 @@
 //! Tool calls and results in response items.
 
-use super::super::content;
-use super::super::json::{str_at, text_of};
 use super::items::{block_body, part};
+use crate::formats::content;
+use crate::formats::json::{str_at, text_of};
 use crate::session::{Body, Part};
 use serde_json::Value;
 

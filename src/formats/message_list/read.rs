@@ -45,16 +45,7 @@ pub(in crate::formats) fn read(
     let is_many = layouts.len() > 1;
     let mut sessions = Vec::with_capacity(layouts.len());
     for (idx, layout) in layouts.iter().enumerate() {
-        let name = if is_many {
-            format!("{} #{}", input.name, idx + 1)
-        } else {
-            input.name.clone()
-        };
-        let source = Source {
-            name,
-            format: dialect.name,
-            bytes: input.bytes.clone(),
-        };
+        let source = input.source(dialect.name, is_many.then_some(idx + 1));
         let session = read_one(source, layout, progress, dialect, &mut log)?;
         if session.messages.is_empty() {
             let text = "this conversation has no messages";
