@@ -30,13 +30,9 @@ pub(super) fn read(value: &Value) -> Result<Draft, String> {
     let mut parts = value.get("content").map(content::parts).unwrap_or_default();
     let thought = json::str_at(value, &["reasoning_content"]).filter(|_| role == Role::Assistant);
     let thought = thought.and_then(|text| content::thought(text, 0));
-    let number = parts.iter().map(|p| p.block + 1).max().unwrap_or(0);
     // As it is not among the blocks, it gets the number after the last one.
-    parts.extend(thought.map(|body| Part {
-        body,
-        record: 0,
-        block: number,
-    }));
+    let number = parts.iter().map(|p| p.block as usize + 1).max();
+    parts.extend(thought.map(|body| content::part(number.unwrap_or(0), body)));
     let is_marker = json::is_true(value, &["isTruncationMarker"]);
     let is_compaction = json::str_at(value, &["metadata", "kind"])
         .is_some_and(|kind| kind.starts_with("compaction"));
