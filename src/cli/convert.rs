@@ -5,9 +5,7 @@ use super::compact;
 use super::nearest::nearest;
 use super::output::{clean, counted, grouped, json, note, print};
 use super::status::Status;
-use crate::exec::{
-    Aspect, Claim, Converted, check_is_not_source, convert, default_converted_path, targets,
-};
+use crate::exec::{Aspect, Claim, Converted, check_is_not_source, convert, default_converted_path};
 use crate::formats::{self, Format};
 use anyhow::bail;
 use schemars::JsonSchema;
@@ -107,7 +105,7 @@ impl Args {
 /// Parses the name of a format.
 fn target(name: &str) -> anyhow::Result<&'static Format> {
     formats::by_name(name).ok_or_else(|| {
-        let others: Vec<&str> = targets().map(|format| format.name).collect();
+        let others: Vec<&str> = formats::accepting_any_source().map(|format| format.name).collect();
         let names = formats::FORMATS.iter().map(|format| format.name.to_owned());
         if let Some(near) = nearest(name, &names.collect::<Vec<_>>()) {
             return anyhow::anyhow!("no format is named {name:?}; did you mean {near}?");

@@ -97,11 +97,10 @@ impl Args {
         lanes::note_without_effect(&loaded.case, &lanes);
         let played = play(&loaded.case, none, lanes);
         let warnings: Vec<String> = loaded.warnings.iter().map(ToString::to_string).collect();
-        let format = formats::by_name(loaded.case.session.source.format);
         let subject = Subject {
             case: &loaded.case,
             warnings: &warnings,
-            format: format.map_or(loaded.case.session.source.format, |f| f.label),
+            format: formats::label(loaded.case.session.source.format),
             output_reserve: reserve,
             lanes: &played,
             records_compactions: formats::records_compactions(&loaded.case.session),

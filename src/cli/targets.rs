@@ -81,7 +81,9 @@ impl Targets {
         let (mut files, mut managed) = (Vec::new(), Vec::new());
         for path in operands {
             if is_folder(path) {
-                let mut found = find_in(path, &Progress::default())?;
+                let found = find_in(path, &Progress::default())?;
+                found.warning.iter().for_each(|warning| note(warning));
+                let mut found = found.files;
                 found.sort_by(|a, b| a.path.cmp(&b.path));
                 if found.is_empty() {
                     bail!(

@@ -21,7 +21,7 @@ pub(super) const FORMAT: Format = Format {
     label: "OpenAI Responses",
     detect,
     parse,
-    export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
+    write_own: Some(|session, managed| message_list::write_own(session, managed, &DIALECT)),
     recorded: &[
         RecordedData::Usage,
         RecordedData::Times,

@@ -7,6 +7,7 @@ mod circles;
 mod source;
 
 use circles::circles;
+use plimsoll::formats::FORMATS;
 use source::{code_of, macros_of, paths_of};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -321,6 +322,22 @@ fn undeclared(child: &str, table: &str) -> Vec<String> {
     }
 }
 
+/// Returns the formats that code outside of `formats` names instead of asking for a property of [`Format`].
+///
+/// [`Format`]: plimsoll::formats::Format
+fn formats_named(path: &str, text: &str) -> Vec<String> {
+    if path.starts_with("formats/") {
+        return Vec::new();
+    }
+    let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+    // Names of one word are also names of presets.
+    let names = FORMATS.iter().map(|format| format.name);
+    let names = names.filter(|name| name.contains('_') && code.contains(&format!("\"{name}\"")));
+    names
+        .map(|name| format!("{path}: code outside of `formats` may not name the format {name}"))
+        .collect()
+}
+
 fn src() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
@@ -403,6 +420,11 @@ fn only_exec_touches_files() {
 #[test]
 fn only_the_output_of_the_command_line_prints() {
     check_all(printing);
+}
+
+#[test]
+fn only_formats_name_a_format() {
+    check_all(formats_named);
 }
 
 #[test]

@@ -60,12 +60,36 @@ fn global_options_may_precede_the_command() {
     assert_eq!(json(&before), json(&after));
 }
 
+fn page(name: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).expect("the page exists")
+}
+
+#[test]
+fn every_command_is_documented() {
+    let help = stdout(&plimsoll(folder().path(), &["--help"]));
+    let (_, commands) = help.split_once("Commands:\n").expect("a list of commands");
+    let commands = commands.lines().take_while(|line| line.starts_with("  "));
+    let names: Vec<&str> = commands
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert!(names.len() > 15, "{help}");
+    for page in ["docs/command-line.md", "README.md"].map(page) {
+        let headings: Vec<&str> = page.lines().filter(|l| l.starts_with("## ")).collect();
+        for name in &names {
+            let is_heading = headings
+                .iter()
+                .any(|h| h.split(' ').any(|word| word == *name));
+            let is_named = page.contains(&format!("`{name}`"));
+            let is_shown = page.contains(&format!("plimsoll {name}"));
+            assert!(is_heading || is_named || is_shown, "{name} is missing");
+        }
+    }
+}
+
 #[test]
 fn every_tokenizer_is_documented() {
     let help = stdout(&plimsoll(folder().path(), &["help", "options"]));
-    let page =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/command-line.md"))
-            .expect("there is one");
+    let page = page("docs/command-line.md");
     for counter in plimsoll::tokens::COUNTERS {
         assert!(help.contains(counter.name), "{}", counter.name);
         assert!(page.contains(counter.name), "{}", counter.name);

@@ -215,8 +215,9 @@ fn compacted(case: &Case, policy: &Policy, window: u64) -> Option<(Case, bool)> 
     let outcome = drive(case, policy, &policy.defaults(), now, None, &mut Says(2));
     let is_changed = outcome.compactions > 0;
     let executed = ExecutedContext::new(outcome.context).ok()?;
-    let export = formats::by_name("anthropic_messages")?.export?;
-    let bytes = export(&case.session, &executed.managed(&case.session)).ok()?;
+    let format = formats::by_name("anthropic_messages")?;
+    let managed = executed.managed(&case.session);
+    let bytes = format.write(&case.session, &managed).ok()?;
     let input = Input {
         name: "again.json".to_owned(),
         bytes: bytes.into(),

@@ -12,7 +12,7 @@ use crate::exec::{
     Claim, ExportJob, Exported, Loaded, Resumed, Summarizer, default_export_path, export,
     export_resumable, request_cost,
 };
-use crate::formats::{self, FORMATS, Format};
+use crate::formats::{self, Format};
 use anyhow::bail;
 pub(super) use json_output::{CheckEntry, Compaction, checks};
 use std::fmt::Write as _;
@@ -191,10 +191,10 @@ pub(super) fn output_format(
     if let Some(format) = wanted {
         return (format, None);
     }
-    let own = formats::by_name(loaded.case.session.source.format);
-    let any = formats::by_name("openai_chat").unwrap_or(&FORMATS[0]);
-    match own {
-        Some(own) if own.export.is_some() => (own, None),
+    let name = loaded.case.session.source.format;
+    let any = formats::other_format(name);
+    match formats::by_name(name) {
+        Some(own) if own.is_writable() => (own, None),
         Some(own) => (
             any,
             Some(format!(
@@ -209,11 +209,7 @@ pub(super) fn output_format(
 /// Parses the name of a format that can be written.
 pub(super) fn format(name: &str) -> anyhow::Result<&'static Format> {
     formats::by_name(name).ok_or_else(|| {
-        let known: Vec<_> = FORMATS
-            .iter()
-            .filter(|f| f.export.is_some())
-            .map(|f| f.name)
-            .collect();
+        let known: Vec<_> = formats::writable().map(|f| f.name).collect();
         anyhow::anyhow!(
             "no format is named {name:?}; those that can be written are {}",
             known.join(", ")

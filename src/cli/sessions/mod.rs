@@ -9,8 +9,8 @@ use super::output::{clean, counted, grouped, json, note, percent, print_wrapped,
 use super::status::Status;
 use crate::exec::is_taken;
 use crate::exec::stores::{
-    Cache, FoundFile, Listed, Listing, PeakBasis, STORES, SessionSummary, existing_folders, find,
-    find_in, list,
+    Cache, FoundFile, FoundFiles, Listed, Listing, PeakBasis, STORES, SessionSummary,
+    existing_folders, find, find_in, list,
 };
 use crate::progress::Progress;
 use crate::units::{self, Share, Tokens};
@@ -157,11 +157,16 @@ fn agent(given: &str) -> anyhow::Result<&'static str> {
     })
 }
 
+/// Finds the files of these folders, or of all agents. Prints warnings.
 fn found(folders: &[PathBuf], progress: &Progress) -> anyhow::Result<Vec<FoundFile>> {
-    if folders.is_empty() {
-        return Ok(find(progress)?);
-    }
     let mut files = Vec::new();
+    let mut add = |mut found: FoundFiles| {
+        found.warning.iter().for_each(|warning| note(warning));
+        files.append(&mut found.files);
+    };
+    if folders.is_empty() {
+        add(find(progress)?);
+    }
     for folder in folders {
         if !folder.as_os_str().is_empty() && !is_taken(folder) {
             bail!(
@@ -169,7 +174,7 @@ fn found(folders: &[PathBuf], progress: &Progress) -> anyhow::Result<Vec<FoundFi
                 folder.display()
             );
         }
-        files.append(&mut find_in(folder, progress)?);
+        add(find_in(folder, progress)?);
     }
     Ok(files)
 }

@@ -1,7 +1,7 @@
 //! Switches the search index on, and removes it.
 
 use super::ClearedState;
-use crate::cli::output::{clean, counted, grouped, json, print, waiting};
+use crate::cli::output::{clean, counted, grouped, json, note, print, waiting};
 use crate::exec::IndexFolder;
 use crate::exec::stores::find;
 use crate::progress::Progress;
@@ -84,7 +84,9 @@ pub(super) fn enable(as_json: bool) -> anyhow::Result<()> {
     let progress = Progress::default();
     let build = || -> anyhow::Result<usize> {
         let mut index = folder.open()?;
-        index.update(&find(&progress)?, &progress)?;
+        let found = find(&progress)?;
+        found.warning.iter().for_each(|warning| note(warning));
+        index.update(&found.files, &progress)?;
         Ok(index.n_sessions()?)
     };
     let sessions = waiting("building the search index", &progress, build)?;
