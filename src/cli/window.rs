@@ -62,9 +62,9 @@ pub struct WindowArgs {
     pub errors: Vec<ProviderError>,
     /// Manual edits of the first file's messages.
     pub manual_edits: ManualEditArgs,
-    /// Read and write no state.
+    /// Neither read nor write the window's state.
     pub no_state: bool,
-    /// Folder of the user's own presets.
+    /// The user's own presets, read-only with `no_state`.
     pub own_presets: OwnPresets,
     /// Folder of kept workspaces.
     pub workspaces: Workspaces,
@@ -114,7 +114,7 @@ impl Args {
             manual_edits: shared.manual_edits.clone(),
             no_state: shared.no_state,
             own_presets: if shared.no_state {
-                OwnPresets::default()
+                OwnPresets::here().read_only()
             } else {
                 OwnPresets::here()
             },

@@ -46,7 +46,7 @@ pub(in crate::cli) struct GlobalOptions {
     /// Print the result as JSON
     #[arg(long, global = true, hide = true)]
     pub(in crate::cli) json: bool,
-    /// Read and write no state: recent files, window layout, caches, logs
+    /// Neither read nor write recent files, workspaces, caches, the search index and logs; read saved presets
     #[arg(long, global = true, hide = true)]
     pub(in crate::cli) no_state: bool,
 }
