@@ -15,7 +15,7 @@ use schemars::{JsonSchema, Schema};
 /// Print the JSON schema (draft 2020-12) of a command's --json output
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Without COMMAND: list the commands that have a schema. Calls, turns, messages and instructions are numbered from 1; shares are 0 to 1; money is in USD; unknown values are null, never zero."
+    after_help = "Without COMMAND: list the commands that have a schema. Calls, turns, messages and instructions are numbered from 1; shares are 0 to 1; money is in USD; unknown values are null, never zero.\n\nExamples:\n  plimsoll schema replay"
 )]
 pub(super) struct Args {
     /// Command, such as replay or presets list

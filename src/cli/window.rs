@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Options of the window.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Session files or a folder; opens the first file and lists the others under Recent
+    /// Session files or a folder; the first file is opened, the others are listed under Recent
     #[arg(value_name = "FILE")]
     paths: Vec<PathBuf>,
     /// Session file to compare with the first one

@@ -95,7 +95,10 @@ const EXAMPLES: [(&str, &str); 27] = [
         "evaluate talk.json --policy summarize --set output_reserve=0 --window 4000 --tier 1 --samples 1 --summarizer openai --model m --model-window 100000 --base-url URL",
     ),
     ("sweep", "sweep compacted.jsonl handoff.json --points 4"),
-    ("gate", "gate compacted.jsonl --policy prune --max-overflows 9"),
+    (
+        "gate",
+        "gate compacted.jsonl --policy prune --max-overflows 9",
+    ),
     (
         "compact",
         "compact compacted.jsonl --policy summarize --force -o managed.jsonl",

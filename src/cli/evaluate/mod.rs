@@ -30,10 +30,10 @@ use rayon::prelude::*;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Show which facts of a session each policy kept: constraints, files, commands, errors, values
+/// Show which facts of a session each policy kept
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Without --policy: truncate, prune and summarize. The lanes `recorded` and `none` are always shown. Survival counts what the last call still had. Facts are found by rules, without a model; a rewording counts as lost, so compare lanes and do not read a share as a grade."
+    after_help = "Without --policy: truncate, prune and summarize. A rewording counts as lost, so compare lanes.\n\nExamples:\n  plimsoll evaluate sample_sessions/compacted.jsonl --policy prune -o facts.html"
 )]
 pub(super) struct Args {
     /// Session files or folders
@@ -45,13 +45,13 @@ pub(super) struct Args {
     /// Write the result as a page: .html or .md
     #[arg(short, long, value_name = "OUT", conflicts_with = "validity")]
     output: Option<PathBuf>,
-    /// Score this compacted conversation or text, whatever wrote it
+    /// Score a compacted conversation or text of any program
     #[arg(long, value_name = "COMPACTED")]
     score: Option<PathBuf>,
-    /// The session that it was made from
+    /// Session that it was made from (required with --score)
     #[arg(long, value_name = "SESSION")]
     source: Option<PathBuf>,
-    /// Write a page: were lost facts fetched again more often than held ones, after recorded compactions
+    /// Write the rates at which agents fetched lost and held facts again
     #[arg(long, value_name = "OUT.md")]
     validity: Option<PathBuf>,
     #[command(flatten)]
@@ -125,8 +125,9 @@ impl Args {
         }
         let prices = self.billing.prices()?;
         if let Some(tier) = tier {
-            let asked = (&targets, &*lanes);
-            return self.model.run(tier, asked, &prices, page, shared);
+            return self
+                .model
+                .run(tier, &targets, &lanes, &prices, page, shared);
         }
         let billing = self.billing.billing(&prices)?;
         let mut sessions = Vec::new();
