@@ -131,7 +131,7 @@ impl Targets {
         self.files.len() > 1
     }
 
-    /// Reads the sessions one after another and passes each to the callback, with its place. If there are several,
+    /// Reads the sessions one after another and passes each to the callback, with its id. If there are several,
     /// those without a call are skipped with a note.
     pub(super) fn each(
         &self,
@@ -180,9 +180,9 @@ impl Target {
             };
             let is_numbered =
                 number > 0 || loaded.has_several_conversations() || is_database(&self.path);
-            let place = self.place(Some(number).filter(|_| is_numbered));
-            return match with_calls(&place, loaded.case) {
-                Ok(case) => visited.visit(&place, &case),
+            let id = self.session_id(Some(number).filter(|_| is_numbered));
+            return match with_calls(&id, loaded.case) {
+                Ok(case) => visited.visit(&id, &case),
                 Err(error) => self.skip(visited, error),
             };
         }
@@ -199,17 +199,17 @@ impl Target {
             );
         }
         for number in numbers {
-            let place = self.place(Some(*number).filter(|_| several.are_numbered()));
+            let id = self.session_id(Some(*number).filter(|_| several.are_numbered()));
             if visited.n >= MAX_SESSIONS {
-                let why = format!("{place} and following: only {MAX_SESSIONS} sessions are read");
-                visited.skip(place, why);
+                let why = format!("{id} and following: only {MAX_SESSIONS} sessions are read");
+                visited.skip(id, why);
                 break;
             }
             let case = shared.case_of(&several, *number);
-            match case.and_then(|case| with_calls(&place, case)) {
-                Ok(case) => visited.visit(&place, &case)?,
+            match case.and_then(|case| with_calls(&id, case)) {
+                Ok(case) => visited.visit(&id, &case)?,
                 Err(error) if numbers.len() > 1 => {
-                    visited.skip(place, format!("{error:#}"));
+                    visited.skip(id, format!("{error:#}"));
                 }
                 Err(error) => return self.skip(visited, error),
             }
@@ -222,11 +222,11 @@ impl Target {
         if !self.of_folder {
             return Err(error);
         }
-        visited.skip(self.place(None), format!("{error:#}"));
+        visited.skip(self.session_id(None), format!("{error:#}"));
         Ok(())
     }
 
-    fn place(&self, conversation: Option<usize>) -> SessionId {
+    fn session_id(&self, conversation: Option<usize>) -> SessionId {
         SessionId {
             file: shown(&self.path),
             conversation,
@@ -235,9 +235,9 @@ impl Target {
 }
 
 impl Visited<'_> {
-    fn visit(&mut self, place: &SessionId, case: &Case) -> anyhow::Result<()> {
+    fn visit(&mut self, id: &SessionId, case: &Case) -> anyhow::Result<()> {
         self.n += 1;
-        (self.callback)(place, case)
+        (self.callback)(id, case)
     }
 
     fn skip(&mut self, id: SessionId, reason: String) {
@@ -245,9 +245,9 @@ impl Visited<'_> {
     }
 }
 
-fn with_calls(place: &SessionId, case: Case) -> anyhow::Result<Case> {
+fn with_calls(id: &SessionId, case: Case) -> anyhow::Result<Case> {
     if case.session.calls.is_empty() {
-        bail!("{place} holds no model call");
+        bail!("{id} holds no model call");
     }
     Ok(case)
 }

@@ -151,8 +151,8 @@ impl Evaluated {
             left_out: self.facts.left_out(kind),
         });
         SessionEntry {
-            file: &self.place.file,
-            conversation: self.place.number(),
+            file: &self.id.file,
+            conversation: self.id.number(),
             title: &self.title,
             messages: self.messages,
             calls: self.calls,

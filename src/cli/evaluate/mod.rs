@@ -64,7 +64,7 @@ pub(super) struct Args {
 
 /// A session with what each lane kept.
 struct Evaluated {
-    place: SessionId,
+    id: SessionId,
     title: String,
     messages: usize,
     calls: usize,
@@ -76,9 +76,9 @@ struct Evaluated {
 
 impl Evaluated {
     /// Keeps what the output needs: a folder of sessions may be larger than the memory.
-    fn new(place: SessionId, session: &Session, facts: Facts, lanes: Vec<EvaluatedLane>) -> Self {
+    fn new(id: SessionId, session: &Session, facts: Facts, lanes: Vec<EvaluatedLane>) -> Self {
         Self {
-            place,
+            id,
             title: session.title.clone(),
             messages: session.messages.len(),
             calls: session.calls.len(),
@@ -131,9 +131,9 @@ impl Args {
         }
         let billing = self.billing.billing(&prices)?;
         let mut sessions = Vec::new();
-        let skipped = targets.each(shared, |place, case| {
+        let skipped = targets.each(shared, |id, case| {
             let played = play(case, none.clone(), lanes.clone());
-            sessions.push(evaluate(place, case, &played, billing));
+            sessions.push(evaluate(id, case, &played, billing));
             Ok(())
         })?;
         self.output(page, &Evaluations { sessions, skipped }, shared)
@@ -249,7 +249,7 @@ fn output(
     }
 }
 
-fn evaluate(place: &SessionId, case: &Case, played: &[Played], billing: Billing<'_>) -> Evaluated {
+fn evaluate(id: &SessionId, case: &Case, played: &[Played], billing: Billing<'_>) -> Evaluated {
     let facts = Facts::new(&case.session);
     let bills = Bills::new(case, billing);
     let lanes = played.par_iter().map(|lane| {
@@ -266,5 +266,5 @@ fn evaluate(place: &SessionId, case: &Case, played: &[Played], billing: Billing<
         }
     });
     let lanes = lanes.collect();
-    Evaluated::new(place.clone(), &case.session, facts, lanes)
+    Evaluated::new(id.clone(), &case.session, facts, lanes)
 }

@@ -42,8 +42,8 @@ pub(super) fn run(
     );
     check_own(page, own)?;
     let mut validity = Validity::default();
-    targets.each(shared, |place, case| {
-        progress(&format!("{place}"));
+    targets.each(shared, |id, case| {
+        progress(&format!("{id}"));
         let session = &case.session;
         let seen = if session.compactions.is_empty() {
             Vec::new()

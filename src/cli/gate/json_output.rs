@@ -132,8 +132,8 @@ impl Verdict {
 
 fn session(judged: &Judged) -> SessionEntry<'_> {
     SessionEntry {
-        file: &judged.place.file,
-        conversation: judged.place.number(),
+        file: &judged.id.file,
+        conversation: judged.id.number(),
         title: &judged.title,
         sha256: &judged.session.sha256,
         passed: judged.passed(),

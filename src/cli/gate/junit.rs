@@ -134,7 +134,7 @@ fn over_all(retained: &[LaneCheck]) -> Suite {
 }
 
 fn suite(judged: &Judged) -> Suite {
-    let name = judged.place.to_string();
+    let name = judged.id.to_string();
     let mut suite = Suite::new(suite_name(&name, judged));
     if judged.content_changed {
         let why = "its content differs from the baseline's";
@@ -160,7 +160,7 @@ fn suite(judged: &Judged) -> Suite {
 
 /// Returns the suite's name, with the title if the file holds many sessions.
 fn suite_name(name: &str, judged: &Judged) -> String {
-    match judged.place.conversation {
+    match judged.id.conversation {
         Some(_) => format!("{name} {}", judged.title),
         None => name.to_owned(),
     }

@@ -37,7 +37,7 @@ pub(super) struct Args {
 
 /// A session with its figures and the results of its checks.
 struct Judged {
-    place: SessionId,
+    id: SessionId,
     title: String,
     session: BaselineSession,
     /// The content differs from the baseline's.
@@ -84,17 +84,17 @@ impl Args {
         let prices = options.billing.prices()?;
         let billing = options.billing.billing(&prices)?;
         let (limits, mut sessions) = (options.limits(), Vec::new());
-        let skipped = targets.each(shared, |place, case| {
-            let current = replay::session(case, &lanes, billing, place);
+        let skipped = targets.each(shared, |id, case| {
+            let current = replay::session(case, &lanes, billing, id);
             let survival = replay::survival(case, &lanes, &limits.survival);
             let before = baseline
                 .as_ref()
-                .and_then(|known| known.sessions.get(&place.to_string()));
+                .and_then(|known| known.sessions.get(&id.to_string()));
             if retained.is_some() {
                 evaluated.push(EvaluatedSession::new(case.clone()));
             }
             let title = &case.session.title;
-            sessions.push(judge(place, title, current, before, &limits, &survival));
+            sessions.push(judge(id, title, current, before, &limits, &survival));
             Ok(())
         })?;
         let mut verdict = Verdict {
@@ -147,7 +147,7 @@ fn opened(options: &Options) -> anyhow::Result<Option<Baseline>> {
 }
 
 fn judge(
-    place: &SessionId,
+    id: &SessionId,
     title: &str,
     session: BaselineSession,
     before: Option<&BaselineSession>,
@@ -172,7 +172,7 @@ fn judge(
         }
     });
     Judged {
-        place: place.clone(),
+        id: id.clone(),
         title: title.to_owned(),
         lanes: lanes.collect(),
         changes: before.map_or_else(Vec::new, |before| session.changes(before)),
@@ -184,7 +184,7 @@ fn judge(
 /// Returns the names of the baseline's sessions that were not given.
 fn not_checked(baseline: Option<&Baseline>, sessions: &[Judged]) -> Vec<String> {
     let known = baseline.into_iter().flat_map(|known| known.sessions.keys());
-    let here: BTreeSet<String> = sessions.iter().map(|s| s.place.to_string()).collect();
+    let here: BTreeSet<String> = sessions.iter().map(|s| s.id.to_string()).collect();
     known
         .filter(|name| !here.contains(*name))
         .cloned()
@@ -255,7 +255,7 @@ impl Verdict {
             let sessions = self
                 .sessions
                 .iter()
-                .map(|s| (s.place.to_string(), s.session.clone()));
+                .map(|s| (s.id.to_string(), s.session.clone()));
             let text = Baseline::new(sessions.collect::<BTreeMap<_, _>>()).text()?;
             write_own(path, &text, (baseline::KIND, Baseline::is_one))?;
             self.written = Some(path.to_string_lossy().into_owned());
@@ -328,8 +328,8 @@ fn mark(checks: &[Check]) -> &'static str {
 
 impl Judged {
     fn text(&self, text: &mut String, has_baseline: bool) {
-        let place = self.place.to_string();
-        let file = clean(&place);
+        let id = self.id.to_string();
+        let file = clean(&id);
         if self.content_changed {
             let _ = writeln!(
                 text,

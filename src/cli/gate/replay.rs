@@ -29,7 +29,7 @@ pub(super) fn session(
     case: &Case,
     lanes: &GatedLanes,
     billing: Billing<'_>,
-    place: &SessionId,
+    id: &SessionId,
 ) -> BaselineSession {
     let names = Names::new(&case.session);
     let gauge = Gauge::new(case, Bills::new(case, billing), &names);
@@ -59,8 +59,8 @@ pub(super) fn session(
         played.insert(ALWAYS[0].to_owned(), lane);
     }
     BaselineSession {
-        sha256: content(&case.session, place),
-        conversation: place.number().unwrap_or(1),
+        sha256: content(&case.session, id),
+        conversation: id.number().unwrap_or(1),
         counter: case.ledger.counter.name.to_owned(),
         window: case.windows.largest().0,
         prices: prices(&case.session, billing),
@@ -95,11 +95,11 @@ pub(super) fn survival(
 }
 
 /// Returns the SHA-256 of the file, or of the session's messages if the file holds several sessions.
-fn content(session: &Session, place: &SessionId) -> String {
+fn content(session: &Session, id: &SessionId) -> String {
     let bytes = session.source.bytes.whole();
     let messages = session.messages.iter().flat_map(|message| &message.raw);
     let own: Vec<&[u8]> = messages.map(|span| &bytes[span.clone()]).collect();
-    if place.conversation.is_none() || own.is_empty() {
+    if id.conversation.is_none() || own.is_empty() {
         return fingerprint(&bytes);
     }
     fingerprint(&own.join(&b'\n'))

@@ -183,8 +183,8 @@ impl Findings {
         let front = front(&swept.points);
         let points = swept.points.iter().enumerate();
         SessionEntry {
-            file: &swept.place.file,
-            conversation: swept.place.number(),
+            file: &swept.id.file,
+            conversation: swept.id.number(),
             format: swept.format,
             title: &swept.title,
             calls: swept.calls,
@@ -237,16 +237,16 @@ impl Findings {
     fn robust(&self, robust: &Robust, points: &[Point]) -> RobustEntry<'_> {
         let point = &points[robust.setting];
         let subject = &self.subjects[point.subject];
-        let place = |session: usize| &self.sessions[session].place;
+        let id = |session: usize| &self.sessions[session].id;
         let sessions = robust.regrets.iter().map(|regret| RegretEntry {
-            file: &place(regret.session).file,
-            conversation: place(regret.session).number(),
+            file: &id(regret.session).file,
+            conversation: id(regret.session).number(),
             best: regret.best,
             regret: regret.regret,
         });
         let tested = robust.left_out.iter().map(|tested| CrossValidationEntry {
-            file: &place(tested.session).file,
-            conversation: place(tested.session).number(),
+            file: &id(tested.session).file,
+            conversation: id(tested.session).number(),
             set: self.set(&points[tested.setting]),
             regret: tested.regret,
         });

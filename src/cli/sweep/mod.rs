@@ -58,9 +58,9 @@ impl Args {
             options: &self.options,
         };
         let mut sessions = Vec::new();
-        let skipped = targets.each(shared, |place, case| {
-            let report = |text: &str| progress(&format!("{place}: {text}"));
-            let swept = Swept::new(place, case, &job, &report);
+        let skipped = targets.each(shared, |id, case| {
+            let report = |text: &str| progress(&format!("{id}: {text}"));
+            let swept = Swept::new(id, case, &job, &report);
             progress("");
             sessions.push(swept?);
             Ok(())

@@ -35,7 +35,7 @@ pub(super) struct Noise {
 
 /// A session with all its points.
 pub(super) struct Swept {
-    pub(super) place: SessionId,
+    pub(super) id: SessionId,
     pub(super) format: &'static str,
     pub(super) title: String,
     pub(super) calls: usize,
@@ -57,7 +57,7 @@ pub(super) struct Swept {
 impl Swept {
     /// Tries all settings; `on_progress` receives progress messages.
     pub(super) fn new(
-        place: &SessionId,
+        id: &SessionId,
         case: &Case,
         job: &SweepJob<'_>,
         on_progress: &(dyn Fn(&str) + Sync),
@@ -99,7 +99,7 @@ impl Swept {
         let recommended = recommend(subjects, &points, preference);
         let picked = recommended.as_ref().ok().map(|found| found.point);
         Ok(Self {
-            place: place.clone(),
+            id: id.clone(),
             format: case.session.source.format,
             title: case.session.title.clone(),
             calls: case.session.calls.len(),

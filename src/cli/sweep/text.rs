@@ -194,8 +194,8 @@ impl Findings {
                 .collect::<Vec<_>>()
                 .join(", ")
         );
-        let places: Vec<_> = self.sessions.iter().map(|s| s.place.to_string()).collect();
-        let names = short_names(&places);
+        let ids: Vec<_> = self.sessions.iter().map(|s| s.id.to_string()).collect();
+        let names = short_names(&ids);
         let _ = writeln!(
             text,
             "{:NAME$} {:>5} {:>17} {:>17} {:>7} {:>8}",
@@ -219,7 +219,7 @@ impl Findings {
                 text,
                 "  worst regret {} ({})",
                 regret(worst.regret),
-                clean(&self.sessions[worst.session].place.to_string())
+                clean(&self.sessions[worst.session].id.to_string())
             );
         }
         if let Some(worst) = robust.worst_left_out() {
@@ -227,7 +227,7 @@ impl Findings {
                 text,
                 "  picked without it, a session would have had {} at worst ({})",
                 regret(worst.regret),
-                clean(&self.sessions[worst.session].place.to_string())
+                clean(&self.sessions[worst.session].id.to_string())
             );
         }
         self.paste(text, point);
