@@ -89,7 +89,7 @@ pub fn counted(n: usize, what: &str) -> String {
 pub fn plural(n: usize, noun: &str) -> &'static str {
     match n {
         1 => "",
-        _ if noun.ends_with("ch") => "es",
+        _ if noun.ends_with("ch") || noun.ends_with("ss") => "es",
         _ => "s",
     }
 }

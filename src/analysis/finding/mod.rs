@@ -64,7 +64,7 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
-    /// The name used in JSON and on the command line.
+    /// Returns the name used in JSON and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::GivesUp => "gives_up",

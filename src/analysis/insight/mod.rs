@@ -67,7 +67,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// The name used in JSON and on the command line.
+    /// Returns the name used in JSON and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bad => "bad",
@@ -90,7 +90,7 @@ pub enum Certainty {
 }
 
 impl Certainty {
-    /// The name used in JSON and on the command line.
+    /// Returns the name used in JSON and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Certain => "certain",
@@ -154,7 +154,7 @@ pub enum InsightKind {
 }
 
 impl InsightKind {
-    /// The name used in JSON.
+    /// Returns the name used in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::ThresholdSkipped => "threshold_skipped",

@@ -55,7 +55,7 @@ pub enum RuledOut {
 }
 
 impl RuledOut {
-    /// The name used in JSON.
+    /// Returns the name used in JSON.
     pub fn name(&self) -> &'static str {
         match self {
             Self::CannotGetBelow(_) => "cannot_get_below_trigger",

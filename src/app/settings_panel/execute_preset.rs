@@ -9,7 +9,7 @@ impl App {
     /// Executes a command of the preset dialog.
     pub(in crate::app) fn execute_preset(&mut self, command: PresetCommand) {
         match command {
-            PresetCommand::Start(_) if !self.own_presets.is_kept() => {
+            PresetCommand::Start(_) if !self.own_presets.can_save() => {
                 let text = "Cannot save presets with --no-state.";
                 self.warn(Some(text.to_owned()));
             }

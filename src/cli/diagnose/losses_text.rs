@@ -4,6 +4,7 @@ use super::Diagnosis;
 use super::losses::{Current, LaneLoss, MESSAGES, MISSES, RESULTS};
 use crate::analysis::loss::{Distances, Kept, PAGE_IN, Survival};
 use crate::cli::output::{clean, counted, percent, tokens};
+use crate::cli::presets::role_name;
 use crate::engine::KnobRole;
 use crate::figure::{usd, whole_percent};
 use crate::units::{Share, Tokens};
@@ -115,27 +116,11 @@ impl Diagnosis<'_> {
             text,
             "\nhow far back the agent reached: share of later uses missed"
         );
-        self.curve(
-            text,
-            ("keep_recent", KnobRole::KeepRecent),
-            &curves.messages,
-            &MESSAGES,
-        );
-        self.curve(
-            text,
-            ("prune_protect", KnobRole::PruneProtect),
-            &curves.results,
-            &RESULTS,
-        );
+        self.curve(text, KnobRole::KeepRecent, &curves.messages, &MESSAGES);
+        self.curve(text, KnobRole::PruneProtect, &curves.results, &RESULTS);
     }
 
-    fn curve(
-        &self,
-        text: &mut String,
-        (name, role): (&str, KnobRole),
-        curve: &Distances,
-        values: &[u64],
-    ) {
+    fn curve(&self, text: &mut String, role: KnobRole, curve: &Distances, values: &[u64]) {
         // Values after the first one that misses nothing are not listed.
         let enough = values
             .iter()
@@ -148,7 +133,8 @@ impl Diagnosis<'_> {
         let smallest = MISSES.map(|miss| short(role, curve.smallest(miss)));
         let _ = writeln!(
             text,
-            "  {name:<14} ({}): {}\n  {:<14} at most 5 % from {}, 1 % from {}",
+            "  {:<14} ({}): {}\n  {:<14} at most 5 % from {}, 1 % from {}",
+            role_name(role),
             counted(curve.uses(), "use"),
             points.join(", "),
             "",

@@ -15,14 +15,16 @@ use std::fmt::Write as _;
 const MAX_ROWS: usize = 24;
 
 impl Findings {
-    /// Returns the text.
-    pub(super) fn text(&self, all: bool, are_many: bool) -> String {
+    /// Returns the text; `all` lists every setting, of several sessions too.
+    pub(super) fn text(&self, all: bool) -> String {
         let mut text = String::new();
-        for swept in self.sessions.iter().filter(|_| !are_many || all) {
-            self.session_text(&mut text, swept, all);
-            text.push('\n');
+        if all || !self.are_many {
+            for swept in &self.sessions {
+                self.session_text(&mut text, swept, all);
+                text.push('\n');
+            }
         }
-        if are_many {
+        if self.are_many {
             self.many(&mut text);
         }
         text
@@ -60,12 +62,12 @@ impl Findings {
                 hidden.len()
             );
         }
-        if let Some((noise, compactions)) = swept.noise.filter(|(_, compactions)| *compactions > 0)
-        {
+        if let Some(noise) = swept.noise.filter(|noise| noise.compactions > 0) {
             let _ = writeln!(
                 text,
-                "Noise floor: the recorded run has {noise} at risk after {}.",
-                counted(compactions, "compaction")
+                "Noise floor: the recorded run has {} at risk after {}.",
+                noise.references,
+                counted(noise.compactions, "compaction")
             );
         }
         text.push('\n');
@@ -169,7 +171,7 @@ impl Findings {
 
     /// Appends the options that select a point.
     fn paste(&self, text: &mut String, point: &Point) {
-        let _ = write!(text, "  --policy {}", clean(&self.named[point.subject]));
+        let _ = write!(text, "  --policy {}", clean(&self.words[point.subject]));
         for set in self.set(point) {
             let _ = write!(text, " --set {}", clean(&set));
         }
@@ -192,15 +194,15 @@ impl Findings {
                 .collect::<Vec<_>>()
                 .join(", ")
         );
-        let places: Vec<_> = self.sessions.iter().map(|s| s.place.to_string()).collect();
-        let names = short_names(&places);
+        let ids: Vec<_> = self.sessions.iter().map(|s| s.id.to_string()).collect();
+        let names = short_names(&ids);
         let _ = writeln!(
             text,
             "{:NAME$} {:>5} {:>17} {:>17} {:>7} {:>8}",
             "session", "calls", "best: cost, risk", "one for all", "regret", "left out"
         );
         for (idx, swept) in self.sessions.iter().enumerate() {
-            self.row(text, (idx, swept), &names[idx]);
+            self.row(text, idx, swept, &names[idx]);
         }
         text.push('\n');
         let Some(robust) = &self.robust else {
@@ -217,7 +219,7 @@ impl Findings {
                 text,
                 "  worst regret {} ({})",
                 regret(worst.regret),
-                clean(&self.sessions[worst.session].place.to_string())
+                clean(&self.sessions[worst.session].id.to_string())
             );
         }
         if let Some(worst) = robust.worst_left_out() {
@@ -225,13 +227,13 @@ impl Findings {
                 text,
                 "  picked without it, a session would have had {} at worst ({})",
                 regret(worst.regret),
-                clean(&self.sessions[worst.session].place.to_string())
+                clean(&self.sessions[worst.session].id.to_string())
             );
         }
         self.paste(text, point);
     }
 
-    fn row(&self, text: &mut String, (idx, swept): (usize, &Swept), name: &str) {
+    fn row(&self, text: &mut String, idx: usize, swept: &Swept, name: &str) {
         let unit = cost_unit(&swept.points);
         // Sessions of a folder may differ in the unit of the cost, so each figure names it.
         let paid = |point: &Point| match unit {
