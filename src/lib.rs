@@ -16,6 +16,7 @@ pub mod report;
 pub mod safe_text;
 pub mod session;
 pub mod systems;
-pub mod token_counter;
 pub mod tokens;
 pub mod units;
+
+pub use token_counter;

@@ -6,12 +6,16 @@
 /// Returns the identifiers of a text in order, including repeated ones.
 pub fn identifiers(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !is_inside(c))
+        .filter(|word| word.len() >= 4)
         .map(|word| word.trim_matches(['.', '-', '/', ':']))
         .filter_map(identifier)
 }
 
 fn is_inside(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '-')
+    match c {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '.' | '/' | '-' => true,
+        _ => !c.is_ascii() && c.is_alphanumeric(),
+    }
 }
 
 fn identifier(word: &str) -> Option<&str> {

@@ -7,7 +7,6 @@ use std::sync::OnceLock;
 /// A published vocabulary of `OpenAI`.
 ///
 /// ```
-/// # use plimsoll::token_counter;
 /// use token_counter::Vocabulary;
 ///
 /// assert_eq!(Vocabulary::O200kBase.count("hello world"), 2);
@@ -58,7 +57,6 @@ impl Vocabulary {
     /// `None` for other models.
     ///
     /// ```
-    /// # use plimsoll::token_counter;
     /// use token_counter::Vocabulary;
     ///
     /// assert_eq!(Vocabulary::of_model("openai/gpt-5.1"), Some(Vocabulary::O200kBase));
@@ -78,7 +76,6 @@ impl Vocabulary {
     /// each further 16 MiB of the piece can add one token.
     ///
     /// ```
-    /// # use plimsoll::token_counter;
     /// use token_counter::Vocabulary;
     ///
     /// let run = "a".repeat(1_000_000);
@@ -91,7 +88,6 @@ impl Vocabulary {
     /// Iterates over the bytes of the tokens, in the order of their ranks from 0. Special tokens are not included.
     ///
     /// ```
-    /// # use plimsoll::token_counter;
     /// use token_counter::Vocabulary;
     ///
     /// assert_eq!(Vocabulary::O200kBase.tokens().next(), Some(&b"!"[..]));

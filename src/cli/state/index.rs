@@ -1,6 +1,5 @@
 //! The search index: its size, and the command that switches it on.
 
-use super::ClearedState;
 use crate::cli::args::GlobalOptions;
 use crate::cli::output::{clean, counted, grouped, json, note, print, waiting};
 use crate::exec::IndexFolder;
