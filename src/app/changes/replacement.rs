@@ -33,30 +33,18 @@ impl ChangeInputs<'_> {
         let by = self
             .event(Some(written.event))
             .map_or_else(String::new, cause);
-        let description = match (message, written.kind, n_covered.saturating_sub(1)) {
-            (None, kind, _) => format!(
-                "Written {by}: a {} that replaces {}.",
-                wording::written(kind),
-                wording::count(n_covered, "message")
-            ),
-            (_, WrittenKind::Summary, 0) => format!("Summarized {by}."),
-            (_, WrittenKind::Summary, others) => format!(
-                "Summarized {by}, with {}.",
-                wording::count(others, "other message")
-            ),
-            (_, WrittenKind::Notice | WrittenKind::Addition, 0) => {
-                format!("Dropped {by}. A notice replaces it.")
-            }
-            (_, WrittenKind::Notice | WrittenKind::Addition, others) => format!(
-                "Dropped {by}, with {}. A notice replaces them.",
-                wording::count(others, "other message")
-            ),
+        let text = if message.is_some() {
+            replaced_text(written.kind, &by, n_covered)
+        } else {
+            let kind = wording::written(written.kind);
+            let messages = wording::count(n_covered, "message");
+            format!("Written {by}: a {kind} that replaces {messages}.")
         };
         let places = WrittenPosition::all(self.context);
         let here = places
             .into_iter()
             .find(|(_, other, _)| std::ptr::eq(*other, written));
-        let text = if written.is_predicted {
+        let content = if written.is_predicted {
             self.predicted(written)
         } else {
             Some(written.text.as_ref().to_owned())
@@ -67,7 +55,7 @@ impl ChangeInputs<'_> {
             kind: written.kind,
             place,
             tokens,
-            text: text.map(shown),
+            text: content.map(shown),
             is_predicted: written.is_predicted,
             n_covered,
             covered_tokens: covered().map(|m| ledger.message(m)).sum(),
@@ -81,7 +69,7 @@ impl ChangeInputs<'_> {
         Changes {
             event: self.link(Some(written.event)),
             replacement,
-            ..sentence(description)
+            ..sentence(text)
         }
     }
 
@@ -100,6 +88,23 @@ impl ChangeInputs<'_> {
             message,
             more: text[head.len()..].lines().count(),
             text: head.trim_end().to_owned(),
+        }
+    }
+}
+
+/// Describes how a message was replaced, together with `n_covered - 1` others. `by` is the cause.
+fn replaced_text(kind: WrittenKind, by: &str, n_covered: usize) -> String {
+    let n_others = n_covered.saturating_sub(1);
+    let (with, pronoun) = if n_others == 0 {
+        (String::new(), "it")
+    } else {
+        let others = wording::count(n_others, "other message");
+        (format!(", with {others}"), "them")
+    };
+    match kind {
+        WrittenKind::Summary => format!("Summarized {by}{with}."),
+        WrittenKind::Notice | WrittenKind::Addition => {
+            format!("Dropped {by}{with}. A notice replaces {pronoun}.")
         }
     }
 }

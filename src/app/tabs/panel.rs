@@ -20,7 +20,7 @@ const CLOSE: f32 = 20.0;
 const ROOMY: f32 = 96.0;
 /// Width of the button that opens a new tab, in points.
 const NEW: f32 = 30.0;
-/// Characters of a name.
+/// Maximum characters of a name.
 const NAME: usize = 60;
 
 /// Shows the row.
@@ -96,12 +96,6 @@ fn tab(
         let line = Rect::from_min_size(place.min + vec2(2.0, 0.0), vec2(place.width() - 4.0, 2.0));
         ui.painter().rect_filled(line, 1.0, palette.accent);
     }
-    let color = if is_shown { palette.text } else { palette.weak };
-    let text = if label.is_loading {
-        format!("… {name}")
-    } else {
-        name
-    };
     let right = if has_close {
         button.left()
     } else {
@@ -109,29 +103,14 @@ fn tab(
     };
     let left = place.left() + 10.0;
     let part = Rect::from_x_y_ranges(left..=right.max(left), place.y_range());
-    // Painted, since the tab itself has the accessible name.
-    let galley = WidgetText::from(text).into_galley(
-        ui,
-        Some(TextWrapMode::Truncate),
-        part.width(),
-        TextStyle::Body,
-    );
-    let at = part.left_center() - vec2(0.0, galley.size().y / 2.0);
-    ui.painter().galley(at, galley, color);
+    let text = if label.is_loading {
+        format!("… {name}")
+    } else {
+        name
+    };
+    paint_name(ui, part, text, is_shown);
     if let Some(close) = &close {
-        let ink = if close.hovered() {
-            palette.text
-        } else {
-            palette.weak
-        };
-        if close.hovered() {
-            let radius = f32::from(space::RADIUS_SMALL);
-            ui.painter()
-                .rect_filled(button.shrink(2.0), radius, palette.hover);
-        }
-        let font = TextStyle::Small.resolve(ui.style());
-        ui.painter()
-            .text(button.center(), Align2::CENTER_CENTER, "✕", font, ink);
+        paint_close(ui, close);
     }
     if response.middle_clicked() || close.is_some_and(|close| close.clicked()) {
         commands.push(TabsCommand::Close(Some(idx)));
@@ -142,6 +121,30 @@ fn tab(
     if !label.help.is_empty() {
         response.on_hover_text(safe_text::visible(&label.help));
     }
+}
+
+/// Paints the name of a tab. It is no label, since the tab itself has the accessible name.
+fn paint_name(ui: &Ui, place: Rect, text: String, is_shown: bool) {
+    let palette = palette(ui);
+    let color = if is_shown { palette.text } else { palette.weak };
+    let wrap = Some(TextWrapMode::Truncate);
+    let galley = WidgetText::from(text).into_galley(ui, wrap, place.width(), TextStyle::Body);
+    let at = place.left_center() - vec2(0.0, galley.size().y / 2.0);
+    ui.painter().galley(at, galley, color);
+}
+
+fn paint_close(ui: &Ui, close: &Response) {
+    let (palette, place) = (palette(ui), close.rect);
+    let mut ink = palette.weak;
+    if close.hovered() {
+        ink = palette.text;
+        let radius = f32::from(space::RADIUS_SMALL);
+        ui.painter()
+            .rect_filled(place.shrink(2.0), radius, palette.hover);
+    }
+    let font = TextStyle::Small.resolve(ui.style());
+    ui.painter()
+        .text(place.center(), Align2::CENTER_CENTER, "✕", font, ink);
 }
 
 fn menu(response: &Response, idx: usize, commands: &mut Commands) {

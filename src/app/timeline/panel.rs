@@ -96,16 +96,12 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
     select(&response, input, commands);
     set_thresholds(&response, input, threshold_lane, commands);
     if let Some(call) = response.copied {
-        let sample = area.outcome.samples.get(call);
-        let tokens = sample.map(|sample| format!(": {} tokens", wording::tokens(sample.tokens)));
-        let title = format!(
-            "Call {}{}",
-            wording::number(call),
-            tokens.unwrap_or_default()
-        );
-        let lines = std::iter::once(title).chain(hover(call));
-        let text = lines.collect::<Vec<_>>().join("\n");
-        commands.push(ShellCommand::Copy("the call", text));
+        let mut title = format!("Call {}", wording::number(call));
+        if let Some(sample) = area.outcome.samples.get(call) {
+            title = format!("{title}: {} tokens", wording::tokens(sample.tokens));
+        }
+        let lines = [&[title], &*hover(call)].concat();
+        commands.push(ShellCommand::Copy("the call", lines.join("\n")));
     }
 }
 

@@ -94,6 +94,7 @@ pub(in crate::app) enum DialogEnd {
 }
 
 /// The action of a dialog.
+#[derive(Clone, Copy)]
 pub(in crate::app) struct DialogAction<'a> {
     /// Text of its button.
     pub(in crate::app) verb: &'a str,

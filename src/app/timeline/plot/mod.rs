@@ -74,15 +74,7 @@ pub fn timeline(ui: &mut Ui, input: &TimelineInput<'_>) -> TimelineResponse {
         corner: Some(areas.corner),
         ..TimelineResponse::default()
     };
-    if let Some(call) = chart.clicked_call(&plot) {
-        plot.request_focus();
-        if ui.input(|input| input.modifiers.command) {
-            out.compared = Some(call);
-        } else {
-            out.clicked_call = Some(call);
-            out.clears_range = input.range.is_some_and(|range| !range.contains(call));
-        }
-    }
+    click(ui, &plot, &chart, &mut out);
     let dragged = range::interact(ui, &plot, &chart, &mut state.range_from, &mut out);
     chart.range = dragged.or(input.range);
     out.shown_range = chart.range.map(|shown| {
@@ -102,10 +94,10 @@ pub fn timeline(ui: &mut Ui, input: &TimelineInput<'_>) -> TimelineResponse {
     let is_end = |call: &usize| {
         chart
             .range
-            .is_some_and(|range| [range.first, range.last].contains(call))
+            .is_some_and(|r| [r.first, r.last].contains(call))
     };
-    let carded = out.hovered.filter(|call| !is_end(call));
-    if let Some(call) = carded.filter(|_| state.held_top.is_none()) {
+    let with_card = out.hovered.filter(|call| !is_end(call));
+    if let Some(call) = with_card.filter(|_| state.held_top.is_none()) {
         card::show(ui, id, &chart, call);
     }
     describe(ui, &plot, &chart, out.clicked_call);
@@ -206,6 +198,21 @@ fn navigate(
     state.set_view(view, end);
     kept_zoom::remember(ui.ctx(), state.view);
     (view, keys)
+}
+
+/// Handles a click: selects the call, or compares it with the selected one while Ctrl is held.
+fn click(ui: &Ui, plot: &Response, chart: &Chart<'_>, out: &mut TimelineResponse) {
+    let Some(call) = chart.clicked_call(plot) else {
+        return;
+    };
+    plot.request_focus();
+    if ui.input(|input| input.modifiers.command) {
+        out.compared = Some(call);
+    } else {
+        out.clicked_call = Some(call);
+        let range = chart.input.range;
+        out.clears_range = range.is_some_and(|range| !range.contains(call));
+    }
 }
 
 /// Shows the context menu of a call. Returns whether it is open.
