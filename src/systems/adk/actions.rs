@@ -6,7 +6,7 @@ use super::event::{Event, Kind};
 use super::filter::filter;
 use super::paired::paired;
 use super::request::request;
-use super::select::{for_interval, for_threshold};
+use super::select::{Chosen, for_interval, for_threshold};
 use crate::chat::{ChatMessage, Mark, Messages, PendingRequest, Replies, Shape, n_system};
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
 use crate::systems::growing_list::GrowingList;
@@ -66,7 +66,7 @@ fn compact(
     let mut compared = None;
     if input.count("token_threshold") > 0 {
         compared = prompt_tokens(&after.events, &|| agent(all), false);
-        after.by_tokens(compared, (input, "before the call"), &mut effects, replies)?;
+        after.by_tokens(compared, "before the call", input, &mut effects, replies)?;
     }
     let keep = input.count("num_invocations_to_keep");
     let edits = (keep == 0 && !after.has_summaries).then(|| paired(all));
@@ -178,7 +178,7 @@ impl Session {
         const WHEN: &str = "after the turn";
         if input.count("token_threshold") > 0 {
             let count = prompt_tokens(&self.events, &|| agent(&input.messages), true);
-            if self.by_tokens(count, (input, WHEN), effects, replies)? {
+            if self.by_tokens(count, WHEN, input, effects, replies)? {
                 return Ok(());
             }
         }
@@ -189,7 +189,7 @@ impl Session {
         let events = self.events.to_vec();
         let chosen = for_interval(&events, interval, input.count("overlap_size"));
         let name = format!("sliding_window ({WHEN})");
-        self.compact(&events, (None, chosen), (input, name), effects, replies)?;
+        self.compact(&events, chosen, name, input, effects, replies)?;
         Ok(())
     }
 
@@ -197,7 +197,8 @@ impl Session {
     fn by_tokens(
         &mut self,
         count: Option<u64>,
-        (input, when): (&RewriteInput<'_>, &str),
+        when: &str,
+        input: &RewriteInput<'_>,
         effects: &mut Effects,
         replies: &mut Replies<'_>,
     ) -> Result<bool, PendingRequest> {
@@ -207,15 +208,19 @@ impl Session {
         let events = self.events.to_vec();
         let chosen = for_threshold(&events, input.count("event_retention_size"));
         let name = format!("token_threshold ({when})");
-        self.compact(&events, chosen, (input, name), effects, replies)
+        self.compact(&events, chosen, name, input, effects, replies)
     }
 
     /// Summarizes events, and the last summary if given. Returns whether it did.
     fn compact(
         &mut self,
         events: &[Event],
-        (seed, chosen): (Option<usize>, Vec<usize>),
-        (input, name): (&RewriteInput<'_>, String),
+        Chosen {
+            seed,
+            events: chosen,
+        }: Chosen,
+        name: String,
+        input: &RewriteInput<'_>,
         effects: &mut Effects,
         replies: &mut Replies<'_>,
     ) -> Result<bool, PendingRequest> {

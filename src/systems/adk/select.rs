@@ -5,9 +5,15 @@ use super::event::Event;
 use super::pair::whole_split;
 use std::collections::HashSet;
 
+/// Events to summarize, by position.
+pub(super) struct Chosen {
+    /// The last summary, which the new one includes.
+    pub(super) seed: Option<usize>,
+    pub(super) events: Vec<usize>,
+}
+
 /// Returns the events for the token threshold: all since the last summary but the newest `retain`, without torn pairs.
-/// Also returns the position of the last summary, which the new one includes.
-pub(super) fn for_threshold(events: &[Event], retain: usize) -> (Option<usize>, Vec<usize>) {
+pub(super) fn for_threshold(events: &[Event], retain: usize) -> Chosen {
     let last = summaries(events).last().copied();
     let last_end = last
         .and_then(|at| events[at].range())
@@ -15,24 +21,34 @@ pub(super) fn for_threshold(events: &[Event], retain: usize) -> (Option<usize>, 
     let is_candidate = |at: &usize| events[*at].range().is_none() && events[*at].time > last_end;
     let mut candidates: Vec<usize> = (0..events.len()).filter(is_candidate).collect();
     if candidates.len() <= retain {
-        return (last, Vec::new());
+        return Chosen {
+            seed: last,
+            events: Vec::new(),
+        };
     }
     if retain > 0 {
         let all = candidates.iter().map(|at| &events[*at]);
         candidates.truncate(whole_split(all, candidates.len() - retain));
     }
-    (last, self_contained(events, candidates))
+    Chosen {
+        seed: last,
+        events: self_contained(events, candidates),
+    }
 }
 
 /// `_run_compaction_for_sliding_window`: returns the events for the interval, from `overlap` turns before the first new one to the last one. Empty with fewer
 /// than `interval` new turns.
-pub(super) fn for_interval(events: &[Event], interval: usize, overlap: usize) -> Vec<usize> {
+pub(super) fn for_interval(events: &[Event], interval: usize, overlap: usize) -> Chosen {
+    let none = Chosen {
+        seed: None,
+        events: Vec::new(),
+    };
     let last_end = events.iter().rev().find_map(Event::range);
     let last_end = last_end.map_or(0, |(_, end)| end);
     let is_raw = |event: &&Event| event.range().is_none();
     let is_new = |event: &&Event| is_raw(event) && event.time > last_end;
     let Some(first_new) = events.iter().find(is_new).map(|event| event.turn) else {
-        return Vec::new();
+        return none;
     };
     // Turns are numbered without gaps.
     let last = events
@@ -40,12 +56,15 @@ pub(super) fn for_interval(events: &[Event], interval: usize, overlap: usize) ->
         .rfind(is_new)
         .map_or(first_new, |event| event.turn);
     if last + 1 - first_new < interval {
-        return Vec::new();
+        return none;
     }
     let start = first_new.saturating_sub(overlap);
     let range =
         (0..events.len()).filter(|at| events[*at].range().is_none() && events[*at].turn >= start);
-    self_contained(events, range.collect())
+    Chosen {
+        events: self_contained(events, range.collect()),
+        ..none
+    }
 }
 
 /// Returns the longest start of the events in which every call has its response. Calls of earlier turns that can never

@@ -90,13 +90,17 @@ fn compact_with_summary(
                 ..unchanged
             })
         }
-        Summarized::Done(first, summary, metadata) => {
+        Summarized::Done {
+            first_kept,
+            summary,
+            metadata,
+        } => {
             let mut messages = all[..budget.start].to_vec();
             messages.push(summary);
-            messages.extend_from_slice(&all[first..]);
+            messages.extend_from_slice(&all[first_kept..]);
             state.is_compacted = true;
-            state.digits = budget.digits_from(first);
-            let n_frozen = state.frozen_end.saturating_sub(first);
+            state.digits = budget.digits_from(first_kept);
+            let n_frozen = state.frozen_end.saturating_sub(first_kept);
             let is_left = n_frozen > 0;
             state.frozen_end = if is_left {
                 budget.start + 1 + n_frozen

@@ -37,8 +37,14 @@ pub(super) enum Summarized {
     /// There is nothing to summarize, or the summary is empty.
     Nothing,
     Failed,
-    /// The first kept message, the message with the summary and its metadata.
-    Done(usize, ChatMessage, Value),
+    Done {
+        /// The first kept message.
+        first_kept: usize,
+        /// The message with the summary.
+        summary: ChatMessage,
+        /// Its metadata.
+        metadata: Value,
+    },
 }
 
 /// Settings of a compaction.
@@ -115,7 +121,11 @@ pub(super) fn summarize(
         "details": {"readFiles": files.read, "modifiedFiles": files.modified},
         "tokensBefore": before, "generatedAt": 1_234_567_890_123_u64});
     let message = ChatMessage::summary("user", format!("{PREFIX}{summary}"));
-    Ok(Summarized::Done(list[cut].range.start, message, metadata))
+    Ok(Summarized::Done {
+        first_kept: list[cut].range.start,
+        summary: message,
+        metadata,
+    })
 }
 
 /// `findCutIndex`: returns the first kept message, the one that reaches the limit, but not behind the newest typed message, then back

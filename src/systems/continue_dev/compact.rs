@@ -55,7 +55,6 @@ fn compact(
 ) -> Result<Rewritten, PendingRequest> {
     let threshold = input.number("threshold");
     let answer = input.count("answer") as u64;
-    let limits = (input.window, answer);
     let tools = input.count("tools") as u64;
     let all = &input.messages;
     let (system, history) = all.split_at(n_system(all));
@@ -67,7 +66,11 @@ fn compact(
         let of_before = total.saturating_sub(of_rest);
         if of_before as f64 >= threshold {
             done.compared = Some(of_before);
-            if let Some(summary) = ask(request(system, before, limits), &mut done, replies)? {
+            if let Some(summary) = ask(
+                request(system, before, input.window, answer),
+                &mut done,
+                replies,
+            )? {
                 let mut messages = compacted(system, summary);
                 messages.push(newest.clone());
                 total = count(&messages) + tools;
@@ -85,7 +88,7 @@ fn compact(
     // Within a turn it is compacted after the results, and again before the request if that failed.
     let n_tries = 1 + usize::from(is_within_turn && !is_too_large);
     let now = done.messages.as_deref().unwrap_or(all);
-    let asked = request(system, &now[system.len()..], limits);
+    let asked = request(system, &now[system.len()..], input.window, answer);
     let mut summary = None;
     for _ in 0..n_tries {
         if summary.is_none() {

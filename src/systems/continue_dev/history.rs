@@ -58,7 +58,8 @@ fn of_text(text: &str) -> u64 {
 pub(super) fn request(
     system: &[ChatMessage],
     history: &[ChatMessage],
-    (window, answer): (u64, u64),
+    window: u64,
+    answer: u64,
 ) -> SummaryRequest {
     let prompt = ChatMessage::new("user", PROMPT);
     // Here the instructions count as any other item.
@@ -146,7 +147,7 @@ mod tests {
         let asked = |room: u64| {
             // Instructions of one token, an answer of 10 tokens.
             let window = 10 + 1 + 2 + PROMPT_TOKENS + prompt + room;
-            texts(&request(&system, &all, (window, 10)).messages).len()
+            texts(&request(&system, &all, window, 10).messages).len()
         };
         assert_eq!(asked(count(&all)), 6);
         assert_eq!(asked(count(&all) - 1), 4);

@@ -124,11 +124,11 @@ impl Pass<'_> {
     fn flatten(self, turns: &[Range<usize>], used: u64, system: u64) -> Trimmed {
         let texts = flattened(self.messages, turns);
         let left = messages_tokens(&texts) + system;
-        self.log.push(flatten_line(
-            [used, self.limits.max_tokens, left],
-            [self.limits.few_turns, turns.len()],
-            [self.messages.len(), texts.len()],
-        ));
+        let before = Size::new(self.messages, used);
+        let after = Size::new(&texts, left);
+        let (most, few) = (self.limits.max_tokens, self.limits.few_turns);
+        let line = flatten_line(before, after, most, few, turns.len());
+        self.log.push(line);
         Trimmed {
             messages: texts,
             dropped: None,
@@ -140,15 +140,13 @@ impl Pass<'_> {
         let (start, n_removed) = older_half(turns);
         let first = turns.first().map_or(start, |turn| turn.start);
         let n_kept = turns.len() - n_removed;
-        self.log.push(halve_line(
-            [used, self.limits.max_tokens],
-            n_kept,
-            n_removed,
-        ));
+        let line = halve_line(used, self.limits.max_tokens, n_kept, n_removed);
+        self.log.push(line);
         self.remember(first..start, n_removed);
-        let left = messages_tokens(&self.messages[start..]) + system;
-        let sizes = [self.messages.len(), self.messages.len() - start];
-        self.log.push(removed_line(n_removed, sizes, [used, left]));
+        let kept = &self.messages[start..];
+        let after = Size::new(kept, messages_tokens(kept) + system);
+        let before = Size::new(self.messages, used);
+        self.log.push(removed_line(before, after, n_removed));
         self.kept_from(start)
     }
 
@@ -179,33 +177,48 @@ pub(super) fn turn_limit_line(n_turns: usize, n_removed: usize, max_turns: usize
     )
 }
 
-/// Returns the log line for few turns over budget: tokens used, allowed and left; the threshold and the number of
-/// turns; messages.
+/// Number of messages and their tokens, with the instructions.
+#[derive(Clone, Copy)]
+pub(super) struct Size {
+    messages: usize,
+    tokens: u64,
+}
+
+impl Size {
+    pub(super) fn new(messages: &[ChatMessage], tokens: u64) -> Self {
+        Self {
+            messages: messages.len(),
+            tokens,
+        }
+    }
+}
+
+/// Returns the log line for fewer than `few` turns with more than `most` tokens.
 pub(super) fn flatten_line(
-    [used, most, left]: [u64; 3],
-    [few, n_turns]: [usize; 2],
-    [before, after]: [usize; 2],
+    before: Size,
+    after: Size,
+    most: u64,
+    few: usize,
+    n_turns: usize,
 ) -> String {
     format!(
-        "info: 📦 上下文tokens超限(轮次<{few}): ~{used} > {most}，压缩全部 {n_turns} 轮为纯文本 \
-         ({before} -> {after} 条消息，~{used} -> ~{left} tokens)"
+        "info: 📦 上下文tokens超限(轮次<{few}): ~{} > {most}，压缩全部 {n_turns} 轮为纯文本 \
+         ({} -> {} 条消息，~{} -> ~{} tokens)",
+        before.tokens, before.messages, after.messages, before.tokens, after.tokens
     )
 }
 
-/// Returns the log line for many turns over budget, before and after dropping.
-pub(super) fn halve_line([used, most]: [u64; 2], n_kept: usize, n_removed: usize) -> String {
+/// Returns the log line for many turns with more than `most` tokens, before they are dropped.
+pub(super) fn halve_line(used: u64, most: u64, n_kept: usize, n_removed: usize) -> String {
     format!(
         "info: 🔄 上下文tokens超限: ~{used} > {most}，裁剪至 {n_kept} 轮（移除 {n_removed} 轮）"
     )
 }
 
-/// Returns the second log line for many turns over budget.
-pub(super) fn removed_line(
-    n_removed: usize,
-    [before, after]: [usize; 2],
-    [used, left]: [u64; 2],
-) -> String {
+/// Returns the log line after turns were dropped.
+pub(super) fn removed_line(before: Size, after: Size, n_removed: usize) -> String {
     format!(
-        "info:    移除了 {n_removed} 轮对话 ({before} -> {after} 条消息，~{used} -> ~{left} tokens)"
+        "info:    移除了 {n_removed} 轮对话 ({} -> {} 条消息，~{} -> ~{} tokens)",
+        before.messages, after.messages, before.tokens, after.tokens
     )
 }

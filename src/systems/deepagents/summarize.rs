@@ -10,8 +10,8 @@ use crate::engine::{
 };
 use crate::session::WrittenKind;
 use crate::systems::langchain::cut::cut;
-use crate::systems::langchain::request::{PROMPT, xml_of};
-use crate::systems::langchain::summarize::{is_triggered, keep, summary};
+use crate::systems::langchain::request::{PROMPT, Trim, xml_of};
+use crate::systems::langchain::summarize::{Counts, is_triggered, keep, summary};
 
 const MEDIA: &str = include_str!("media_prompt.txt");
 /// Name of the file with all summarized messages. Each run has an id of its own.
@@ -99,10 +99,12 @@ impl Rewrite for Summarize {
             ..Rewritten::counted(total)
         };
         let limit = call.limit();
-        let counts = (total, call.usage().of_newest(&conversation));
-        let acts = is_rejected
-            || is_triggered(&input, limit, conversation.len(), counts)
-            || call.is_over(total);
+        let counts = Counts {
+            messages: conversation.len(),
+            total,
+            reported: call.usage().of_newest(&conversation),
+        };
+        let acts = is_rejected || is_triggered(&input, limit, counts) || call.is_over(total);
         if !acts {
             return Ok(Rewritten {
                 memory: call.to_memory(Attempt::Plain, total),
@@ -118,8 +120,10 @@ impl Rewrite for Summarize {
             });
         }
         let (old, kept) = conversation.split_at(first_kept);
-        let totals = &call.usage().of(&conversation)[..first_kept];
-        let trim = (input.count("trim_tokens") as u64, totals);
+        let trim = Trim {
+            tokens: input.count("trim_tokens") as u64,
+            totals: &call.usage().of(&conversation)[..first_kept],
+        };
         let text = match summary(old, trim, &prompt(), replies)? {
             Ok(text) => text,
             Err(why) => {

@@ -109,8 +109,9 @@ fn compress_history(
 fn mask_results(input: &RewriteInput<'_>) -> Rewritten {
     let all = &input.messages;
     let (start, end) = history_of(all);
-    let limits = (input.count("protect") as u64, input.count("minimum") as u64);
-    let masked = mask(&all[start..end], limits, |name| path(input.storage, name));
+    let (protect, minimum) = (input.count("protect"), input.count("minimum"));
+    let path = |name: &str| path(input.storage, name);
+    let masked = mask(&all[start..end], protect as u64, minimum as u64, path);
     if masked.is_empty() {
         return Rewritten::default();
     }

@@ -34,7 +34,8 @@ pub(super) struct Masked {
 /// least `minimum`. The newest content is not looked at.
 pub(super) fn mask(
     history: &[ChatMessage],
-    (protect, minimum): (u64, u64),
+    protect: u64,
+    minimum: u64,
     path: impl Fn(&str) -> String,
 ) -> Vec<Masked> {
     let tools = tools(history);

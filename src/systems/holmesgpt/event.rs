@@ -42,6 +42,14 @@ pub struct RunError {
 }
 
 impl RunError {
+    /// Makes a `ValueError`.
+    pub(super) fn of_value(text: String) -> Self {
+        Self {
+            kind: "ValueError",
+            text,
+        }
+    }
+
     /// Makes an error without a kind of its own.
     pub(super) fn plain(text: impl Into<String>) -> Self {
         Self {

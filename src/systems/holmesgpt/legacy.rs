@@ -70,10 +70,7 @@ pub fn compact_legacy(
     let (llm, tools) = (summarizer.llm, summarizer.tools);
     let mut limited = LegacyLimited::default();
     if let Some(text) = llm.refusal(&messages) {
-        limited.error = Some(RunError {
-            kind: "ValueError",
-            text,
-        });
+        limited.error = Some(RunError::of_value(text));
         limited.messages = messages;
         return Ok(limited);
     }

@@ -121,10 +121,7 @@ pub(super) fn limit(
     let Version { compact, details } = version;
     let mut limited = Limited::default();
     if let Some(text) = llm.refusal(&messages) {
-        limited.error = Some(RunError {
-            kind: "ValueError",
-            text,
-        });
+        limited.error = Some(RunError::of_value(text));
         limited.messages = messages;
         return Ok(limited);
     }

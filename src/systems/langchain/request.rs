@@ -11,17 +11,25 @@ pub(in crate::systems) const PROMPT: &str = include_str!("prompt.txt");
 /// Longest id of a call that is written whole, in characters.
 const MAX_ID: usize = 64;
 
-/// Returns the request for a summary of messages; `None` if trimming leaves none. `totals` are those that the messages
-/// reported.
+/// The trimming of a request.
+#[derive(Clone, Copy)]
+pub(in crate::systems) struct Trim<'a> {
+    /// Maximum tokens of the messages; 0 for no limit.
+    pub(in crate::systems) tokens: u64,
+    /// Total that each message reported, if any.
+    pub(in crate::systems) totals: &'a [Option<u64>],
+}
+
+/// Returns the request for a summary of messages; `None` if trimming leaves none.
 pub(super) fn request(
     messages: &[ChatMessage],
-    (trim_tokens, totals): (u64, &[Option<u64>]),
+    limit: Trim<'_>,
     prompt: &str,
 ) -> Option<SummaryRequest> {
-    let trimmed = if trim_tokens == 0 {
+    let trimmed = if limit.tokens == 0 {
         messages.to_vec()
     } else {
-        trim(messages, trim_tokens, totals)
+        trim(messages, limit.tokens, limit.totals)
     };
     if trimmed.is_empty() {
         return None;

@@ -2,7 +2,7 @@
 
 use super::cut::{Keep, cut};
 use super::estimate::scaled;
-use super::request::{PROMPT, request};
+use super::request::{PROMPT, Trim, request};
 use super::usage::Usage;
 use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, n_system};
 use crate::engine::{ActionKind, Memory, NamedAction, RewriteInput, Rewritten};
@@ -42,20 +42,26 @@ fn summarize(
     let messages = &all[n_system..];
     let usage = Usage::new(input);
     let total = scaled(messages, 0, usage.newest(messages));
-    let reported = usage.of_newest(messages);
     let unchanged = Rewritten {
         memory: usage.remember(Memory::default()),
         ..Rewritten::counted(total)
     };
-    if !is_triggered(input, input.window, messages.len(), (total, reported)) {
+    let counts = Counts {
+        messages: messages.len(),
+        total,
+        reported: usage.of_newest(messages),
+    };
+    if !is_triggered(input, input.window, counts) {
         return Ok(unchanged);
     }
     let first_kept = cut(messages, keep(input, input.window), total);
     if first_kept == 0 {
         return Ok(unchanged);
     }
-    let totals = &usage.of(messages)[..first_kept];
-    let trim = (input.count("trim_tokens") as u64, totals);
+    let trim = Trim {
+        tokens: input.count("trim_tokens") as u64,
+        totals: &usage.of(messages)[..first_kept],
+    };
     let summary = match summary(&messages[..first_kept], trim, PROMPT, replies)? {
         Ok(summary) => summary,
         Err(why) => return Ok(unchanged.stopped_by(why)),
@@ -70,11 +76,10 @@ fn summarize(
     })
 }
 
-/// Returns a summary of messages, trimmed to a number of tokens (0: whole), given the totals that the messages reported.
-/// The inner error ends the agent's run.
+/// Returns a summary of trimmed messages. The inner error ends the agent's run.
 pub(in crate::systems) fn summary(
     messages: &[ChatMessage],
-    trim: (u64, &[Option<u64>]),
+    trim: Trim<'_>,
     prompt: &str,
     replies: &mut Replies<'_>,
 ) -> Result<Result<String, String>, PendingRequest> {
@@ -92,21 +97,31 @@ pub(in crate::systems) fn summary(
     }
 }
 
+/// Counts that triggers compare.
+#[derive(Clone, Copy)]
+pub(in crate::systems) struct Counts {
+    /// Number of messages.
+    pub(in crate::systems) messages: usize,
+    /// Their estimated tokens.
+    pub(in crate::systems) total: u64,
+    /// Total that the newest answer reported; 0 if none.
+    pub(in crate::systems) reported: u64,
+}
+
 /// Returns whether the triggers are met. Shares are those of `limit` tokens.
 pub(in crate::systems) fn is_triggered(
     input: &RewriteInput<'_>,
     limit: u64,
-    n_messages: usize,
-    (total, reported): (u64, u64),
+    counts: Counts,
 ) -> bool {
-    let reaches = |limit: u64| total >= limit || reported >= limit;
+    let reaches = |limit: u64| counts.total >= limit || counts.reported >= limit;
     let tokens = input.count("trigger_tokens") as u64;
     let share = share_of(limit, input.number("trigger_share"));
     let messages = input.count("trigger_messages");
     let triggers = [
         (tokens > 0).then(|| reaches(tokens)),
         share.map(reaches),
-        (messages > 0).then_some(n_messages >= messages),
+        (messages > 0).then_some(counts.messages >= messages),
     ];
     let mut triggers = triggers.into_iter().flatten().peekable();
     let is_set = triggers.peek().is_some();

@@ -2,7 +2,7 @@
 
 use super::super::estimate::messages_tokens;
 use super::super::trim::{
-    flatten_line, flattened, halve_line, older_half, removed_line, turn_limit_line,
+    Size, flatten_line, flattened, halve_line, older_half, removed_line, turn_limit_line,
     turns_over_limit,
 };
 use super::super::turn::trim_to_turns;
@@ -106,10 +106,13 @@ pub(super) fn flatten_turns(input: &RewriteInput<'_>) -> Rewritten {
     }
     let texts = flattened(weighed.conversation, &weighed.turns);
     let left = messages_tokens(&texts) + weighed.system_tokens;
+    let before = Size::new(weighed.conversation, weighed.used);
     let line = flatten_line(
-        [weighed.used, weighed.max_tokens, left],
-        [weighed.few_turns, weighed.turns.len()],
-        [weighed.conversation.len(), texts.len()],
+        before,
+        Size::new(&texts, left),
+        weighed.max_tokens,
+        weighed.few_turns,
+        weighed.turns.len(),
     );
     weighed.becomes(&texts, left, vec![line])
 }
@@ -122,12 +125,12 @@ pub(super) fn halve_turns(input: &RewriteInput<'_>) -> Rewritten {
     }
     let (start, n_removed) = older_half(&weighed.turns);
     let n_kept = weighed.turns.len() - n_removed;
-    let before = weighed.conversation.len();
+    let before = Size::new(weighed.conversation, weighed.used);
     let kept = &weighed.conversation[start..];
     let left = messages_tokens(kept) + weighed.system_tokens;
     let log = vec![
-        halve_line([weighed.used, weighed.max_tokens], n_kept, n_removed),
-        removed_line(n_removed, [before, kept.len()], [weighed.used, left]),
+        halve_line(weighed.used, weighed.max_tokens, n_kept, n_removed),
+        removed_line(before, Size::new(kept, left), n_removed),
     ];
     weighed.terms.push(term("turns_removed", n_removed));
     weighed.becomes(kept, left, log)
