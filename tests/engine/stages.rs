@@ -362,7 +362,7 @@ fn only_a_linear_believed_fill_has_a_trigger() {
     assert_eq!(trigger("(used + 500) / (0.8 * window)"), Some(80_000));
     for fill in [
         "min(1, used / window)",
-        "if(used > 900, used / window, 0)",
+        "if(used > 60000, used / window, 0)",
         "used * used / window",
         "0.5",
     ] {
