@@ -306,13 +306,13 @@ fn keywords_without_effect_are_rejected() {
     let no_effect = refusal(&drop_at(1, "keep = [\"last_results(2)\"]"));
     assert!(no_effect.contains("no effect"), "{no_effect}");
     let tools = refusal(&drop_at(1, "only = [\"read\"]"));
-    assert!(tools.contains("about tool results"), "{tools}");
+    assert!(tools.contains("select tool results"), "{tools}");
     let oldest = refusal(&clear("oldest = \"2\""));
-    assert!(oldest.contains("about messages"), "{oldest}");
+    assert!(oldest.contains("selects messages"), "{oldest}");
     let hook = refusal(&clear("").replace("before_call", "tool_result"));
     assert!(hook.contains("only `cut` and named"), "{hook}");
     let lines = refusal(&CUT.replace("head = 0.5", "head = 0.5, lines = \"3\""));
-    assert!(lines.contains("where lines are counted"), "{lines}");
+    assert!(lines.contains("1 if `lines` is set"), "{lines}");
 }
 
 #[test]
@@ -362,7 +362,7 @@ fn only_a_linear_believed_fill_has_a_trigger() {
     assert_eq!(trigger("(used + 500) / (0.8 * window)"), Some(80_000));
     for fill in [
         "min(1, used / window)",
-        "if(used > 900, used / window, 0)",
+        "if(used > 60000, used / window, 0)",
         "used * used / window",
         "0.5",
     ] {

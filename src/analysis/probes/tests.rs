@@ -6,7 +6,7 @@ use super::{
 };
 use crate::analysis::facts::{Fact, FactKind};
 use crate::analysis::statistics::{Conclusion, Estimate, Generator, effect_retained};
-use crate::session::{Body, Draft, Part, Role, Session, SessionBuilder, Source};
+use crate::session::{Body, Draft, ModelVendor, Part, Role, Session, SessionBuilder, Source};
 use rayon::prelude::*;
 
 fn part(body: Body) -> Part {
@@ -24,6 +24,7 @@ fn session(n_pairs: usize) -> Session {
         format: "openai_chat",
         bytes: Vec::new().into(),
     });
+    builder.default_vendor(ModelVendor::OpenAi);
     let text = |text: &str| vec![part(Body::Text(text.into()))];
     builder.message(Draft::new(Role::User, text("Begin.")));
     for idx in 0..n_pairs {

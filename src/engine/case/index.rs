@@ -1,6 +1,6 @@
 //! Precomputed facts about a session that runs need besides its weights, shared by all lanes.
 
-use crate::session::{Body, Kind, Role, Session, kind_of};
+use crate::session::{Body, Kind, Message, Role, Session, kind_of};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -50,75 +50,23 @@ struct Facts {
 impl SessionIndex {
     /// Computes the index of a session.
     pub fn new(session: &Session) -> Self {
-        let mut index = Self {
-            turn_start: vec![0],
-            ..Self::default()
+        let mut builder = IndexBuilder {
+            index: Self {
+                turn_start: vec![0],
+                ..Self::default()
+            },
+            pairs: HashMap::with_capacity(session.parts.len() / 2),
+            called_in: Vec::new(),
+            turn: 0,
         };
-        let is_other = |m: &crate::session::Message| m.role != Role::System;
-        index.preamble_end = session
-            .messages
-            .iter()
-            .position(is_other)
-            .unwrap_or(session.messages.len()) as u32;
-        let mut pairs: HashMap<&str, u32> = HashMap::with_capacity(session.parts.len() / 2);
-        // Message of the latest call, by pair.
-        let mut called_in: Vec<Option<u32>> = Vec::new();
-        let mut turn = 0;
-        for (message_idx, message) in session.messages.iter().enumerate() {
-            let at = message_idx as u32;
-            let opens = message.turn != turn;
-            if opens {
-                turn = message.turn;
-                index.turn_start.resize(turn as usize + 1, at);
-            }
-            index.opens_turn.push(opens);
-            if opens && message.role == Role::User && index.first_user.is_none() {
-                index.first_user = Some(at);
-            }
-            let mut first_call = at;
-            let mut results: Vec<(&str, u32)> = Vec::new();
-            for (part_idx, part) in message.parts.clone().zip(session.parts_of(message)) {
-                index.kinds.push(kind_of(message, part));
-                index.message_of.push(at);
-                let pair = match &part.body {
-                    Body::ToolCall { call, .. } | Body::ToolResult { call, .. } => {
-                        let next = pairs.len() as u32;
-                        Some(*pairs.entry(call).or_insert(next))
-                    }
-                    _ => None,
-                };
-                index.pair.push(pair);
-                let owner = match &part.body {
-                    Body::Media {
-                        within: Some(call), ..
-                    } => results
-                        .iter()
-                        .rev()
-                        .find(|(c, _)| *c == &**call)
-                        .map(|(_, result)| *result),
-                    _ => None,
-                };
-                index.owner.push(owner);
-                called_in.resize(pairs.len(), None);
-                match (&part.body, pair) {
-                    (Body::ToolCall { .. }, Some(pair)) => called_in[pair as usize] = Some(at),
-                    (Body::ToolResult { call, .. }, Some(pair)) => {
-                        results.push((call, part_idx as u32));
-                        first_call = first_call.min(called_in[pair as usize].unwrap_or(at));
-                    }
-                    _ => {}
-                }
-            }
-            index.first_call.push(first_call);
-            index.facts.push(Facts {
-                parts: (message.parts.start as u32, message.parts.end as u32),
-                turn: message.turn,
-                call: message.call.map_or(u32::MAX, |call| call as u32),
-                in_history: message.in_history,
-                has_results: index.kinds[message.parts.start..].contains(&Kind::ToolResult),
-            });
+        for (at, message) in (0..).zip(&session.messages) {
+            builder.add(session, message, at);
         }
-        index.n_pairs = pairs.len();
+        let mut index = builder.index;
+        let mut messages = session.messages.iter();
+        let preamble_end = messages.position(|m| m.role != Role::System);
+        index.preamble_end = preamble_end.unwrap_or(session.messages.len()) as u32;
+        index.n_pairs = builder.pairs.len();
         index.repeated_in = index.repeated_in(session);
         index.call_in_turn = calls_in_turn(session);
         index
@@ -182,6 +130,87 @@ impl SessionIndex {
         let is_of_call = |facts: &&Facts| facts.call == call as u32;
         self.facts[start..].iter().take_while(is_of_call).count()
     }
+}
+
+/// Builds the columns of an index, message by message.
+struct IndexBuilder<'a> {
+    index: SessionIndex,
+    /// Numbers of the ids that calls and their results share.
+    pairs: HashMap<&'a str, u32>,
+    /// Message of the latest call, by pair.
+    called_in: Vec<Option<u32>>,
+    /// Turn of the previous message.
+    turn: u32,
+}
+
+impl<'a> IndexBuilder<'a> {
+    /// Adds the message with this index.
+    fn add(&mut self, session: &'a Session, message: &'a Message, at: u32) {
+        self.add_turn(message, at);
+        let mut first_call = at;
+        let mut results: Vec<(&str, u32)> = Vec::new();
+        for (part_idx, part) in message.parts.clone().zip(session.parts_of(message)) {
+            let pair = self.pair_of(&part.body);
+            self.index.kinds.push(kind_of(message, part));
+            self.index.message_of.push(at);
+            self.index.pair.push(pair);
+            self.index.owner.push(owner(&part.body, &results));
+            match (&part.body, pair) {
+                (Body::ToolCall { .. }, Some(pair)) => self.called_in[pair as usize] = Some(at),
+                (Body::ToolResult { call, .. }, Some(pair)) => {
+                    results.push((call, part_idx as u32));
+                    first_call = first_call.min(self.called_in[pair as usize].unwrap_or(at));
+                }
+                _ => {}
+            }
+        }
+        self.index.first_call.push(first_call);
+        let kinds = &self.index.kinds[message.parts.start..];
+        self.index.facts.push(Facts {
+            parts: (message.parts.start as u32, message.parts.end as u32),
+            turn: message.turn,
+            call: message.call.map_or(u32::MAX, |call| call as u32),
+            in_history: message.in_history,
+            has_results: kinds.contains(&Kind::ToolResult),
+        });
+    }
+
+    /// Records whether a message opens a turn.
+    fn add_turn(&mut self, message: &Message, at: u32) {
+        let opens = message.turn != self.turn;
+        if opens {
+            self.turn = message.turn;
+            self.index.turn_start.resize(self.turn as usize + 1, at);
+        }
+        self.index.opens_turn.push(opens);
+        if opens && message.role == Role::User && self.index.first_user.is_none() {
+            self.index.first_user = Some(at);
+        }
+    }
+
+    /// Returns the number of the id of a call or a result. Numbers a new id.
+    fn pair_of(&mut self, body: &'a Body) -> Option<u32> {
+        let (Body::ToolCall { call, .. } | Body::ToolResult { call, .. }) = body else {
+            return None;
+        };
+        let next = self.pairs.len() as u32;
+        let pair = *self.pairs.entry(call).or_insert(next);
+        self.called_in.resize(self.pairs.len(), None);
+        Some(pair)
+    }
+}
+
+/// Returns the tool result that contains a part, given the results of its message before it by the ids of their calls.
+fn owner(body: &Body, results: &[(&str, u32)]) -> Option<u32> {
+    let Body::Media {
+        within: Some(call), ..
+    } = body
+    else {
+        return None;
+    };
+    let mut newest_first = results.iter().rev();
+    let found = newest_first.find(|(id, _)| *id == &**call);
+    found.map(|(_, result)| *result)
 }
 
 fn calls_in_turn(session: &Session) -> Vec<u32> {

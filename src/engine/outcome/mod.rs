@@ -60,7 +60,7 @@ pub enum Idle {
     /// Its trigger is not met.
     NotMet,
     /// It is in its cooldown.
-    Resting,
+    InCooldown,
     /// The prompt cache is warm, and the context does not overflow.
     CacheWarm,
     /// All content is kept.

@@ -321,13 +321,13 @@ impl Recorder {
 
     /// Counts the texts in the place of a message's parts as added or removed.
     #[inline]
-    fn count_in(&mut self, case: &Case, message: u32, comes: bool) {
+    fn count_in(&mut self, case: &Case, message: u32, is_added: bool) {
         if let Visibility::Partly(first) = self.visibilities[message as usize] {
             let n_parts = case.index.parts(message as usize).len();
             let parts = &self.parts[first as usize..][..n_parts];
             for part in parts {
                 if let PartVisibility::Text(text) = part {
-                    self.texts.count(*text, comes);
+                    self.texts.count(*text, is_added);
                 }
             }
         }

@@ -99,13 +99,13 @@ impl Texts {
 
     /// Counts the addition or removal of a text. A remainder is not counted, since it changes with its message.
     #[inline]
-    pub(super) fn count(&mut self, text: u32, comes: bool) {
+    pub(super) fn count(&mut self, text: u32, is_added: bool) {
         if self.is_remainder(text) {
             return;
         }
         let there = &mut self.there[text as usize];
         let was_there = *there > 0;
-        *there = if comes { *there + 1 } else { *there - 1 };
+        *there = if is_added { *there + 1 } else { *there - 1 };
         if was_there != (*there > 0) {
             self.touched.push((text, was_there));
         }

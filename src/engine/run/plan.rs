@@ -10,7 +10,7 @@ use crate::engine::expr::{Expr, Moment};
 use crate::engine::outcome::Idle;
 use crate::engine::policy::meter::Meter;
 use crate::engine::policy::stages::{
-    Action, Guard, Replacement, Stage, Summarize, SummaryPosition,
+    Action, Clear, Cut, Drop, Replacement, Stage, Summarize, SummaryPosition,
 };
 use crate::engine::select;
 use crate::engine::summary::request::{Reply, Request};
@@ -63,114 +63,145 @@ pub(super) fn plan(
     call: usize,
     moment: &Moment,
 ) -> Plan {
+    let planner = Planner {
+        case,
+        working,
+        stage,
+        call,
+        moment,
+    };
     match &stage.action {
         // Log and named actions have no plan: they do not edit, or plan for themselves.
         Action::Named(_) | Action::Log(_) => Plan::Nothing(Idle::NothingToTake),
-        Action::Cut(cut) => {
-            let (which, _) = select::tool_results(case, working, &stage.take, moment);
-            let places = which.places().into_iter();
-            let shortened = shorten(case, working, (stage, cut), places, moment);
-            let (gone, left) = (shortened.gone, shortened.left);
-            guarded(
-                &stage.guard,
-                gone,
-                || left,
-                moment,
-                || Plan::Ready(Edit::Shorten(shortened)),
-            )
-        }
-        Action::Clear(clear) => {
-            let (which, gone) = select::tool_results(case, working, &stage.take, moment);
-            if which.len() == 0 {
-                return Plan::Nothing(Idle::NothingToTake);
-            }
-            let n_cleared = which.len();
-            let left = || {
-                let (_, marker) = working.marker_weights(&clear.marker);
-                Tokens(u64::from(marker) * n_cleared as u64)
-            };
-            guarded(&stage.guard, gone, left, moment, || {
-                Plan::Ready(Edit::Clear {
-                    which,
-                    marker: Arc::clone(&clear.marker),
-                })
-            })
-        }
-        Action::Drop(drop) => {
-            let taken = select::messages(case, working, &stage.take, moment);
-            let n_messages = taken.covers.iter().map(ExactSizeIterator::len).sum();
-            let notice = drop.notice(n_messages, taken.tokens.0);
-            let left = notice
-                .as_ref()
-                .map_or(0, |n| working.meter.weigh(case, &n.text));
-            guarded(
-                &stage.guard,
-                taken.metered,
-                || Tokens::from(left),
-                moment,
-                || {
-                    let written = notice.map(|notice| {
-                        let tokens = case.ledger.weigh(&notice.text).0 as u32;
-                        (written(notice, WrittenKind::Notice, false), tokens)
-                    });
-                    let place = SummaryPosition::First;
-                    Plan::Ready(Edit::Replace {
-                        taken,
-                        written,
-                        place,
-                    })
-                },
-            )
-        }
-        Action::Summarize(summarize) => {
-            let taken = select::messages(case, working, &stage.take, moment);
-            guarded(
-                &stage.guard,
-                taken.metered,
-                || Tokens::ZERO,
-                moment,
-                || {
-                    let tokens = |expr: &Expr| Tokens(expr.value(moment).max(0.0) as u64);
-                    let max_tokens = tokens(&summarize.max_tokens);
-                    let request = request(working, stage, call, &taken, (summarize, max_tokens));
-                    Plan::NeedsSummary(
-                        request,
-                        PendingEdit {
-                            taken,
-                            must_shrink: stage.guard.must_shrink,
-                            place: summarize.place,
-                            added: tokens(&summarize.added),
-                        },
-                    )
-                },
-            )
-        }
+        Action::Cut(cut) => planner.cut(cut),
+        Action::Clear(clear) => planner.clear(clear),
+        Action::Drop(drop) => planner.drop(drop),
+        Action::Summarize(summarize) => planner.summarize(summarize),
     }
 }
 
-fn request(
-    working: &Working<'_>,
-    stage: &Stage,
+/// A stage at one moment of a run.
+struct Planner<'a> {
+    case: &'a Case,
+    working: &'a Working<'a>,
+    stage: &'a Stage,
     call: usize,
-    taken: &Taken,
-    (summarize, max_tokens): (&Summarize, Tokens),
-) -> Request {
-    Request {
-        call,
-        stage: stage.id.clone(),
-        messages: widen(&taken.messages),
-        covers: widen(&taken.covers),
-        written: taken
-            .entries
-            .iter()
-            .filter_map(|idx| working.context.entries[*idx].text())
-            .collect(),
-        input: taken.tokens,
-        prefix: summarize.prefix.clone(),
-        max_tokens,
-        predicted: max_tokens,
-        prompt: summarize.prompt.clone(),
-        verbatim: None,
+    moment: &'a Moment,
+}
+
+impl Planner<'_> {
+    fn cut(&self, cut: &Cut) -> Plan {
+        let (which, _) = self.tool_results();
+        let places = which.places().into_iter();
+        let stage = (self.stage, cut);
+        let shortened = shorten(self.case, self.working, stage, places, self.moment);
+        let (gone, left) = (shortened.gone, shortened.left);
+        self.guarded(gone, || left, || Plan::Ready(Edit::Shorten(shortened)))
+    }
+
+    fn clear(&self, clear: &Clear) -> Plan {
+        let (which, gone) = self.tool_results();
+        if which.len() == 0 {
+            return Plan::Nothing(Idle::NothingToTake);
+        }
+        let n_cleared = which.len() as u64;
+        let left = || {
+            let (_, marker) = self.working.marker_weights(&clear.marker);
+            Tokens(u64::from(marker) * n_cleared)
+        };
+        let marker = Arc::clone(&clear.marker);
+        self.guarded(gone, left, || Plan::Ready(Edit::Clear { which, marker }))
+    }
+
+    fn drop(&self, drop: &Drop) -> Plan {
+        let taken = self.messages();
+        let n_messages = taken.covers.iter().map(ExactSizeIterator::len).sum();
+        let notice = drop.notice(n_messages, taken.tokens.0);
+        let weight = |notice: &Replacement| self.working.meter.weigh(self.case, &notice.text);
+        let left = Tokens::from(notice.as_ref().map_or(0, weight));
+        let gone = taken.metered;
+        let plan = || {
+            let written = notice.map(|notice| {
+                let tokens = self.case.ledger.weigh(&notice.text).0 as u32;
+                (written(notice, WrittenKind::Notice, false), tokens)
+            });
+            let place = SummaryPosition::First;
+            Plan::Ready(Edit::Replace {
+                taken,
+                written,
+                place,
+            })
+        };
+        self.guarded(gone, || left, plan)
+    }
+
+    fn summarize(&self, summarize: &Summarize) -> Plan {
+        let taken = self.messages();
+        let gone = taken.metered;
+        let tokens = |expr: &Expr| Tokens(expr.value(self.moment).max(0.0) as u64);
+        let plan = || {
+            let request = self.request(&taken, summarize, tokens(&summarize.max_tokens));
+            let pending = PendingEdit {
+                taken,
+                must_shrink: self.stage.guard.must_shrink,
+                place: summarize.place,
+                added: tokens(&summarize.added),
+            };
+            Plan::NeedsSummary(request, pending)
+        };
+        self.guarded(gone, || Tokens::ZERO, plan)
+    }
+
+    fn tool_results(&self) -> (Which, Tokens) {
+        select::tool_results(self.case, self.working, &self.stage.take, self.moment)
+    }
+
+    fn messages(&self) -> Taken {
+        select::messages(self.case, self.working, &self.stage.take, self.moment)
+    }
+
+    fn request(&self, taken: &Taken, summarize: &Summarize, max_tokens: Tokens) -> Request {
+        let entries = &self.working.context.entries;
+        let texts = taken.entries.iter().filter_map(|idx| entries[*idx].text());
+        Request {
+            call: self.call,
+            stage: self.stage.id.clone(),
+            messages: widen(&taken.messages),
+            covers: widen(&taken.covers),
+            written: texts.collect(),
+            input: taken.tokens,
+            prefix: summarize.prefix.clone(),
+            max_tokens,
+            predicted: max_tokens,
+            prompt: summarize.prompt.clone(),
+            verbatim: None,
+        }
+    }
+
+    /// Returns the plan if the stage's guard accepts replacing content of weight `gone` by content of weight `left`.
+    /// Rejects savings that are too small even for an empty replacement before it computes `left`, because a policy may
+    /// try before every call.
+    fn guarded(
+        &self,
+        gone: Tokens,
+        left: impl FnOnce() -> Tokens,
+        plan: impl FnOnce() -> Plan,
+    ) -> Plan {
+        if gone == Tokens::ZERO {
+            return Plan::Nothing(Idle::NothingToTake);
+        }
+        let guard = &self.stage.guard;
+        let least = guard.min_saved.as_ref().map(|min| min.value(self.moment));
+        let is_enough = |saved: f64| least.is_none_or(|least| saved > least);
+        if !is_enough(gone.as_f64()) {
+            return Plan::Nothing(Idle::GuardHeld);
+        }
+        let saved = gone.as_f64() - left().as_f64();
+        if is_enough(saved) && (!guard.must_shrink || saved > 0.0) {
+            plan()
+        } else {
+            Plan::Nothing(Idle::GuardHeld)
+        }
     }
 }
 
@@ -254,32 +285,6 @@ fn written(replacement: Replacement, kind: WrittenKind, is_predicted: bool) -> W
         is_predicted,
         covers: Vec::new(),
         event: 0,
-    }
-}
-
-/// Returns the plan if a guard accepts replacing content of weight `gone` by content of weight `left`. Rejects savings
-/// that are too small even for an empty replacement before it computes `left`, because a policy may try before every
-/// call.
-fn guarded(
-    guard: &Guard,
-    gone: Tokens,
-    left: impl FnOnce() -> Tokens,
-    moment: &Moment,
-    plan: impl FnOnce() -> Plan,
-) -> Plan {
-    if gone == Tokens::ZERO {
-        return Plan::Nothing(Idle::NothingToTake);
-    }
-    let least = guard.min_saved.as_ref().map(|min| min.value(moment));
-    let is_enough = |saved: f64| least.is_none_or(|least| saved > least);
-    if !is_enough(gone.as_f64()) {
-        return Plan::Nothing(Idle::GuardHeld);
-    }
-    let saved = gone.as_f64() - left().as_f64();
-    if is_enough(saved) && (!guard.must_shrink || saved > 0.0) {
-        plan()
-    } else {
-        Plan::Nothing(Idle::GuardHeld)
     }
 }
 

@@ -139,7 +139,7 @@ impl<'a> Triggers<'a> {
             return Err(Idle::NotMet);
         }
         if stage.is_in_cooldown(&self.moment, call) {
-            return Err(Idle::Resting);
+            return Err(Idle::InCooldown);
         }
         if stage.waits_for_cold(&self.moment, used) {
             return Err(Idle::CacheWarm);

@@ -48,7 +48,7 @@ pub(super) fn reason_for_no_change(
 fn obstacle(job: &ExportJob, outcome: &Outcome, reason: Idle) -> String {
     match reason {
         Idle::NotMet => "no stage ran".to_owned(),
-        Idle::Resting => "its cooldown after the last attempt has not passed".to_owned(),
+        Idle::InCooldown => "its cooldown after the last attempt has not passed".to_owned(),
         Idle::CacheWarm => {
             "it waits until the prompt cache has expired, and the context still fits".to_owned()
         }
@@ -171,7 +171,7 @@ mod tests {
             "Prune was forced, but the context has no tool results to remove"
         );
         for idle in [
-            Idle::Resting,
+            Idle::InCooldown,
             Idle::NothingToTake,
             Idle::GuardHeld,
             Idle::Failed,

@@ -2,13 +2,22 @@
 
 use serde_json::{Map, Value};
 
-/// Moves the settings of the selected profile to the top. Removes those of other profiles. Returns the number of removed
-/// settings, and notes about profiles with settings. `known` are the keys of settings.
-pub(super) fn select(config: &mut Value, known: &[&str]) -> (usize, Vec<String>) {
-    let (mut removed, mut notes) = (0, Vec::new());
+/// The result of a selection.
+#[derive(Default)]
+pub(super) struct Selection {
+    /// Number of removed settings of other profiles.
+    pub(super) n_removed: usize,
+    /// Notes about profiles with settings.
+    pub(super) notes: Vec<String>,
+}
+
+/// Moves the settings of the selected profile to the top. Removes those of other profiles. `known` are the keys of
+/// settings.
+pub(super) fn select(config: &mut Value, known: &[&str]) -> Selection {
+    let mut selection = Selection::default();
     let selected = config["profile"].as_str().map(str::to_owned);
     let Some(Value::Object(mut profiles)) = config.get_mut("profiles").map(Value::take) else {
-        return (removed, notes);
+        return selection;
     };
     for (name, profile) in &mut profiles {
         let Some(settings) = profile.as_object_mut() else {
@@ -25,13 +34,14 @@ pub(super) fn select(config: &mut Value, known: &[&str]) -> (usize, Vec<String>)
             .collect();
         let keys = found.join(", ");
         if selected.as_deref() == Some(name) {
-            notes.push(format!("{keys}: from the profile {name}."));
+            let note = format!("{keys}: from the profile {name}.");
+            selection.notes.push(note);
             config.as_object_mut().into_iter().for_each(|config| {
                 config.extend(taken.clone());
             });
         } else {
-            removed += taken.len();
-            notes.push(format!(
+            selection.n_removed += taken.len();
+            selection.notes.push(format!(
                 "{keys}: not taken from the profile {name}; `profile = \"{name}\"` selects it."
             ));
         }
@@ -40,5 +50,5 @@ pub(super) fn select(config: &mut Value, known: &[&str]) -> (usize, Vec<String>)
     if let (Some(_), Some(config)) = (selected, config.as_object_mut()) {
         config.remove("profile");
     }
-    (removed, notes)
+    selection
 }

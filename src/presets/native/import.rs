@@ -180,6 +180,47 @@ impl Imported {
         }
     }
 
+    /// Sets the knobs whose keys are paths. Adds the keys that were read.
+    fn read_settings(&mut self, native: &Native, found: &Value, read: &mut Vec<String>) {
+        for knob in &self.policy.knobs.clone() {
+            let Some(key) = &knob.key else {
+                continue;
+            };
+            let Some(path) = native.path(key) else {
+                continue;
+            };
+            let Some(value) = path.iter().try_fold(found, |at, key| at.get(key)) else {
+                continue;
+            };
+            read.push(path.join("."));
+            match knob_value(knob, value) {
+                Some(value) => self.set_knob(knob, value),
+                // `null` means the default.
+                None if value.is_null() => {}
+                None => self
+                    .notes
+                    .push(format!("{key}: invalid value {value}; using the default.")),
+            }
+            if let Some(why) = &knob.ignored {
+                self.notes
+                    .push(format!("The shipped code ignores {key}: {why}"));
+            }
+        }
+    }
+
+    /// Sets the context window of the model. Adds the key if it was read.
+    fn read_window(&mut self, native: &Native, found: &Value, read: &mut Vec<String>) {
+        let Some((key, value)) = native.window.and_then(|key| Some((key, found.get(key)?))) else {
+            return;
+        };
+        read.push(key.to_owned());
+        self.window = value.as_u64().filter(|window| *window > 0);
+        if self.window.is_none() {
+            let note = format!("{key}: invalid value {value}; using the session's window.");
+            self.notes.push(note);
+        }
+    }
+
     /// Replaces the policy by one that removes nothing, if the configuration switches compaction off. Adds the keys that were
     /// read. `None` without that policy.
     fn switch_off(&mut self, native: &Native, found: &Value, read: &mut Vec<String>) -> Option<()> {
@@ -242,7 +283,8 @@ fn imported(
     if let Some(select) = native.select_profile {
         let known = policy.knobs.iter().filter_map(|knob| knob.key.as_deref());
         let known: Vec<&str> = known.chain(native.window).collect();
-        (n_removed, imported.notes) = select(&mut found, &known);
+        let selection = select(&mut found, &known);
+        (n_removed, imported.notes) = (selection.n_removed, selection.notes);
     }
     let found = &found;
     let (clauses, mut read) = ClauseKeys::of(&policy).read(found);
@@ -252,41 +294,8 @@ fn imported(
     if named.is_some() && named == kind {
         read.push("type".to_owned());
     }
-    for knob in &policy.knobs {
-        let Some(key) = &knob.key else {
-            continue;
-        };
-        let Some(path) = native.path(key) else {
-            continue;
-        };
-        let Some(value) = path.iter().try_fold(found, |at, key| at.get(key)) else {
-            continue;
-        };
-        read.push(path.join("."));
-        match knob_value(knob, value) {
-            Some(value) => imported.set_knob(knob, value),
-            // No value: the default holds.
-            None if value.is_null() => {}
-            None => imported
-                .notes
-                .push(format!("{key}: invalid value {value}; using the default.")),
-        }
-        if let Some(why) = &knob.ignored {
-            imported
-                .notes
-                .push(format!("The shipped code ignores {key}: {why}"));
-        }
-    }
-    if let Some(key) = native.window
-        && let Some(value) = found.get(key)
-    {
-        read.push(key.to_owned());
-        imported.window = value.as_u64().filter(|window| *window > 0);
-        if imported.window.is_none() {
-            let note = format!("{key}: invalid value {value}; using the session's window.");
-            imported.notes.push(note);
-        }
-    }
+    imported.read_settings(native, found, &mut read);
+    imported.read_window(native, found, &mut read);
     imported.switch_off(native, found, &mut read)?;
     let mut all = Vec::new();
     leaves(found, "", &mut all);

@@ -48,6 +48,21 @@ enum NativeKind {
     OfSetting(&'static str),
 }
 
+impl NativeKind {
+    /// Returns the name at these values of a policy's knobs.
+    fn name(self, policy: &Policy, knobs: &KnobValues) -> String {
+        match self {
+            Self::Fixed(name) => name.to_owned(),
+            Self::OfSetting(setting) => {
+                let knob = policy.knob(setting);
+                let chosen = knobs.get(setting).unwrap_or_default() as usize;
+                let name = knob.and_then(|knob| knob.choices.get(chosen));
+                name.cloned().unwrap_or_default()
+            }
+        }
+    }
+}
+
 impl Native {
     /// Returns the row of a preset.
     pub fn of(preset: &str) -> Option<&'static Self> {
@@ -122,50 +137,16 @@ pub fn export(policy: &Policy, knobs: &KnobValues) -> Result<Exported, String> {
     let clause_keys = ClauseKeys::of(policy);
     let (mut settings, mut notes) = clause_keys.clauses(knobs);
     for knob in &policy.knobs {
-        let value = knobs.get(&knob.name).unwrap_or(knob.value);
         let is_kind = matches!(kind, Some(NativeKind::OfSetting(setting)) if setting == knob.name);
-        if clauses::is_clause(knob) || clauses::is_switch(knob) || is_kind {
-            continue;
+        if !is_kind {
+            settings.extend(exported_setting(
+                native,
+                &clause_keys,
+                knob,
+                knobs,
+                &mut notes,
+            ));
         }
-        if knob.unset == Some(value) && knob.unset == Some(knob.value) {
-            continue;
-        }
-        if let Some(switch) = clause_keys.is_off(knob, knobs) {
-            if value != knob.value {
-                notes.push(format!(
-                    "{} has no effect while {} is off: not written.",
-                    knob.name, switch.name
-                ));
-            }
-            continue;
-        }
-        let path = knob.key.as_deref().and_then(|key| native.path(key));
-        let (Some(key), Some(path)) = (&knob.key, path) else {
-            if value != knob.value {
-                let (name, file) = (&knob.name, native.file);
-                let place = knob.key.as_ref();
-                let place = place.map_or_else(String::new, |key| format!(" ({key})"));
-                notes.push(format!("{name}{place} cannot be written to {file}."));
-            }
-            continue;
-        };
-        let value = if knob.unset == Some(value) {
-            Value::Null
-        } else {
-            native_value(knob, value)
-        };
-        // A choice with a space is a description, not a value.
-        if value.as_str().is_some_and(|name| name.contains(' ')) {
-            continue;
-        }
-        if let Some(why) = &knob.ignored {
-            notes.push(format!("The shipped code ignores {key}: {why}"));
-        }
-        settings.push(Setting {
-            path,
-            value,
-            ignored: knob.ignored.as_deref(),
-        });
     }
     if policy.name != native.system && kind.is_none() {
         notes.push(format!(
@@ -173,19 +154,60 @@ pub fn export(policy: &Policy, knobs: &KnobValues) -> Result<Exported, String> {
             policy.name, native.system
         ));
     }
-    let kind_name = kind.map(|kind| match kind {
-        NativeKind::Fixed(name) => name.to_owned(),
-        NativeKind::OfSetting(setting) => {
-            let knob = policy.knob(setting);
-            let chosen = knobs.get(setting).unwrap_or_default() as usize;
-            let name = knob.and_then(|knob| knob.choices.get(chosen));
-            name.cloned().unwrap_or_default()
-        }
-    });
+    let kind_name = kind.map(|kind| kind.name(policy, knobs));
     Ok(Exported {
         text: native.form.write(kind_name.as_deref(), &settings),
         file: native.file,
         notes,
+    })
+}
+
+/// Returns the setting of a knob that is not a clause. Returns `None` if the configuration has none, with a note if the
+/// knob is not at its default.
+fn exported_setting<'a>(
+    native: &Native,
+    clause_keys: &ClauseKeys<'_>,
+    knob: &'a Knob,
+    knobs: &KnobValues,
+    notes: &mut Vec<String>,
+) -> Option<Setting<'a>> {
+    let value = knobs.get(&knob.name).unwrap_or(knob.value);
+    let is_unset = knob.unset == Some(value) && knob.unset == Some(knob.value);
+    if clauses::is_clause(knob) || clauses::is_switch(knob) || is_unset {
+        return None;
+    }
+    let mut note_changed = |note: String| notes.extend((value != knob.value).then_some(note));
+    let name = &knob.name;
+    if let Some(switch) = clause_keys.is_off(knob, knobs) {
+        let switch = &switch.name;
+        note_changed(format!(
+            "{name} has no effect while {switch} is off: not written."
+        ));
+        return None;
+    }
+    let path = knob.key.as_deref().and_then(|key| native.path(key));
+    let (Some(key), Some(path)) = (&knob.key, path) else {
+        let key = knob.key.as_ref();
+        let key = key.map_or_else(String::new, |key| format!(" ({key})"));
+        note_changed(format!("{name}{key} cannot be written to {}.", native.file));
+        return None;
+    };
+    let value = if knob.unset == Some(value) {
+        Value::Null
+    } else {
+        native_value(knob, value)
+    };
+    // A choice with a space is a description, not a value.
+    if value.as_str().is_some_and(|name| name.contains(' ')) {
+        return None;
+    }
+    if let Some(why) = &knob.ignored {
+        notes.push(format!("The shipped code ignores {key}: {why}"));
+    }
+    Some(Setting {
+        path,
+        value,
+        ignored: knob.ignored.as_deref(),
     })
 }
 

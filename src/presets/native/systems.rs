@@ -28,7 +28,7 @@ pub struct Native {
     /// Imports a whole configuration, if it contains more than settings can express.
     pub(super) import_whole: Option<fn(&Value) -> Option<Imported>>,
     /// Moves the settings of the selected profile to the top of a configuration, as [`codex_profiles::select`] does.
-    pub(super) select_profile: Option<fn(&mut Value, &[&str]) -> (usize, Vec<String>)>,
+    pub(super) select_profile: Option<fn(&mut Value, &[&str]) -> codex_profiles::Selection>,
 }
 
 /// Returns a row without the optional fields.

@@ -43,10 +43,12 @@ pub(super) fn meter(meter: &MeterToml, registry: &Registry) -> Result<Meter, Pol
             let found = tokens::by_name(count);
             Count::Counter(found.ok_or_else(|| invalid(format!("unknown counter `{count}`")))?)
         }
-        _ => return Err(invalid("give either `count` or `name`".to_owned())),
+        _ => return Err(invalid("needs either `count` or `name`".to_owned())),
     };
     if !matches!(count, Count::Counter(_)) && !is_plain {
-        return Err(invalid("only a counter takes other settings".to_owned()));
+        return Err(invalid(
+            "`per_message`, `per_media` and `leaves_out` need a counter as `count`".to_owned(),
+        ));
     }
     Ok(Meter {
         count,

@@ -146,14 +146,14 @@ fn knob(name: String, value: toml::Value) -> Result<Knob, PolicyError> {
         || knob.step <= 0.0
     {
         return Err(PolicyError::Invalid(format!(
-            "[settings.{name}]: value, range and step do not fit together"
+            "[settings.{name}]: `value` must be within `range`, and `step` above 0"
         )));
     }
     let last_choice = knob.choices.len() as f64 - 1.0;
     let is_choice = knob.range == [0.0, last_choice] && knob.step == 1.0;
     if !knob.choices.is_empty() && !is_choice {
         return Err(PolicyError::Invalid(format!(
-            "[settings.{name}]: the range of a choice is [0, {last_choice}], its step 1"
+            "[settings.{name}]: with these choices, `range` must be [0, {last_choice}] and `step` 1"
         )));
     }
     Ok(Knob {

@@ -87,7 +87,7 @@ pub(super) fn stage(
     if is_for_results && !action.acts_on_new_results() {
         return Err(invalid(
             &place,
-            "at tool_result only `cut` and named actions act",
+            "`at = \"tool_result\"` supports only `cut` and named actions",
         ));
     }
     let take = match stage.take {
@@ -155,7 +155,7 @@ fn action(
 fn cut(cut: CutToml, vocabulary: &Vocabulary, place: &str) -> Result<Cut, PolicyError> {
     let number = |text: &str| Expr::parse(text, Type::Number, vocabulary).map_err(at(place));
     if !(0.0..=1.0).contains(&cut.head) || (cut.lines.is_some() && cut.head != 1.0) {
-        let what = "`head` is a share from 0 to 1, and 1 where lines are counted";
+        let what = "`head` must be a share from 0 to 1, and 1 if `lines` is set";
         return Err(invalid(place, what));
     }
     Ok(Cut {

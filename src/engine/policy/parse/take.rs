@@ -39,7 +39,8 @@ pub(super) fn take(
         return Err(invalid(place, "this action does not support `take`"));
     };
     if take.what != kind {
-        let what = format!("`{}` cannot take that", action.kind());
+        let (action, given) = (action.kind(), take.what.name());
+        let what = format!("`{action}` takes {}, not {given}", kind.name());
         return Err(invalid(place, &what));
     }
     let results = Results {
@@ -52,11 +53,10 @@ pub(super) fn take(
         TakeKind::ToolResults => take.oldest.is_some(),
     };
     if is_idle {
-        let what =
-            "`only`, `except` and `repeated` are about tool results, `oldest` about messages";
+        let what = "`only`, `except` and `repeated` select tool results, `oldest` selects messages";
         return Err(invalid(place, what));
     }
-    refuse_idle_rules(&keep, kind, place)?;
+    refuse_idle_rules(&take.keep, &keep, kind, place)?;
     Ok(Take {
         what: take.what,
         keep,
@@ -70,7 +70,7 @@ pub(super) fn take(
 pub(super) fn results(take: TakeToml, place: &str) -> Result<Take, PolicyError> {
     let is_plain = take.keep.is_empty() && take.oldest.is_none() && take.boundary.is_none();
     if take.what != TakeKind::ToolResults || !is_plain || take.repeated {
-        let what = "at `tool_result` only `only` and `except` are supported";
+        let what = "`take` at `tool_result` supports only `only` and `except`";
         return Err(invalid(place, what));
     }
     Ok(Take {
@@ -84,9 +84,14 @@ pub(super) fn results(take: TakeToml, place: &str) -> Result<Take, PolicyError> 
     })
 }
 
-/// Rejects a rule that would have no effect: it is a mistake in the preset.
-fn refuse_idle_rules(keep: &[Keep], what: TakeKind, place: &str) -> Result<(), PolicyError> {
-    let is_idle = |keep: &Keep| match what {
+/// Rejects a rule that would have no effect, which is a mistake in the preset. `texts` are the rules as written.
+fn refuse_idle_rules(
+    texts: &[String],
+    keep: &[Keep],
+    kind: TakeKind,
+    place: &str,
+) -> Result<(), PolicyError> {
+    let is_idle = |keep: &Keep| match kind {
         TakeKind::Messages => matches!(keep, Keep::LastToolTokens(_) | Keep::LastResults(_)),
         TakeKind::ToolResults => matches!(
             keep,
@@ -98,11 +103,11 @@ fn refuse_idle_rules(keep: &[Keep], what: TakeKind, place: &str) -> Result<(), P
                 | Keep::UserTokens(_)
         ),
     };
-    if keep.iter().any(is_idle) {
-        let what = "a rule of `keep` has no effect on what this stage takes";
-        return Err(PolicyError::Invalid(format!("{place}: {what}")));
-    }
-    Ok(())
+    let idle = texts.iter().zip(keep).find(|(_, keep)| is_idle(keep));
+    idle.map_or(Ok(()), |(text, _)| {
+        let what = format!("the `keep` rule `{text}` has no effect on {}", kind.name());
+        Err(invalid(place, &what))
+    })
 }
 
 /// Parses `system`, or a rule with an expression in parentheses: `last_messages(keep_recent)`.
@@ -127,8 +132,6 @@ fn keep(text: &str, vocabulary: &Vocabulary, place: &str) -> Result<Keep, Policy
         ("last_results", Some(n)) => Ok(Keep::LastResults(number(n)?)),
         ("last_tool_tokens", Some(n)) => Ok(Keep::LastToolTokens(number(n)?)),
         ("user_tokens", Some(n)) => Ok(Keep::UserTokens(number(n)?)),
-        _ => Err(PolicyError::Invalid(format!(
-            "{place}: unknown `keep` rule `{text}`"
-        ))),
+        _ => Err(invalid(place, &format!("unknown `keep` rule `{text}`"))),
     }
 }

@@ -145,6 +145,16 @@ pub enum TakeKind {
     ToolResults,
 }
 
+impl TakeKind {
+    /// Returns the name used in presets.
+    pub(in crate::engine) fn name(self) -> &'static str {
+        match self {
+            Self::Messages => "messages",
+            Self::ToolResults => "tool_results",
+        }
+    }
+}
+
 /// A rule for kept content.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Keep {
