@@ -88,9 +88,10 @@ fn examples(help: &str) -> Vec<String> {
 fn commands(help: &str) -> Vec<String> {
     let (_, commands) = help.split_once("\nCommands:\n").unwrap_or_default();
     let lines = commands.lines().take_while(|line| !line.is_empty());
-    lines
-        .filter_map(|line| Some(line.split_whitespace().next()?.to_owned()))
-        .collect()
+    // Further lines of a description are indented more.
+    let lines = lines.filter(|line| !line.starts_with("   "));
+    let names = lines.filter_map(|line| line.split_whitespace().next());
+    names.map(str::to_owned).collect()
 }
 
 /// Creates a folder with the sample sessions.
