@@ -89,13 +89,11 @@ impl Ids {
 
 /// Returns the id, or a new one with the next number.
 fn id_or_next(id: Option<&str>, n: &mut usize) -> String {
-    match id.filter(|id| !id.is_empty()) {
-        Some(id) => id.to_owned(),
-        None => {
-            *n += 1;
-            format!("call_{n}")
-        }
+    if let Some(id) = id.filter(|id| !id.is_empty()) {
+        return id.to_owned();
     }
+    *n += 1;
+    format!("call_{n}")
 }
 
 fn role_message(message: &ChatMessage, ids: &mut Ids) -> RoleMessage {
