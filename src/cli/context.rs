@@ -78,8 +78,7 @@ impl Args {
             None => (Schedule::Now { force: false }, recorded(shared)?),
         };
         let (name, loaded) = (lane.name.clone(), shared.load(file)?);
-        let reserve = lane.output_reserve(&loaded.case);
-        lanes::check_reserve(&loaded.case, reserve, shared)?;
+        lane.checked_reserve(&loaded.case, shared)?;
         lanes::note_without_effect(&loaded.case, std::slice::from_ref(&lane));
         let until = compact::within(&loaded, Some(call))?;
         let not_recorded = NotRecorded::new(&loaded, call);

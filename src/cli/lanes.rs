@@ -46,9 +46,32 @@ pub(super) struct LaneArgs {
 }
 
 impl Lane {
-    /// Tokens reserved for the answer.
+    /// Returns the tokens reserved for the answer.
     pub(super) fn output_reserve(&self, case: &Case) -> Tokens {
         self.policy.output_reserve(&self.knobs, case, 0)
+    }
+
+    /// Returns the tokens reserved for the answer. If they leave nothing of the window, fails for a reserve that was given,
+    /// and prints a note for a default one.
+    pub(super) fn checked_reserve(
+        &self,
+        case: &Case,
+        shared: &GlobalOptions,
+    ) -> anyhow::Result<Tokens> {
+        let (reserve, window) = (self.output_reserve(case), case.windows.largest());
+        if reserve >= window {
+            let text = format!(
+                "an output reserve of {} leaves nothing of a context window of {}",
+                reserve.0, window.0
+            );
+            if shared.output_reserve.is_some() {
+                bail!("{text}; give a smaller --output-reserve or a larger --window");
+            }
+            note(&format!(
+                "{text}: every call overflows; set --output-reserve"
+            ));
+        }
+        Ok(reserve)
     }
 }
 
@@ -199,30 +222,6 @@ pub(super) fn note_without_effect(case: &Case, lanes: &[Lane]) {
             "--error has no effect: no policy here reads provider errors, as some presets of real systems do",
         );
     }
-}
-
-/// Checks that the output reserve is smaller than the window. If not, fails for a typed reserve and prints a note for
-/// a default one.
-pub(super) fn check_reserve(
-    case: &Case,
-    reserve: Tokens,
-    shared: &GlobalOptions,
-) -> anyhow::Result<()> {
-    let window = case.windows.largest();
-    if reserve < window {
-        return Ok(());
-    }
-    let text = format!(
-        "an output reserve of {} leaves nothing of a context window of {}",
-        reserve.0, window.0
-    );
-    match shared.output_reserve {
-        Some(_) => bail!("{text}; give a smaller --output-reserve or a larger --window"),
-        None => note(&format!(
-            "{text}: every call overflows; set --output-reserve"
-        )),
-    }
-    Ok(())
 }
 
 fn lane(named: &str) -> anyhow::Result<Lane> {

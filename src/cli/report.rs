@@ -92,8 +92,7 @@ impl Args {
         let (output, report_format) = self.output(shared.json)?;
         let (lanes, none) = (self.lanes.lanes(shared)?, lanes::none(shared)?);
         let loaded = shared.load(&self.file.file)?;
-        let reserve = none.output_reserve(&loaded.case);
-        lanes::check_reserve(&loaded.case, reserve, shared)?;
+        let reserve = none.checked_reserve(&loaded.case, shared)?;
         lanes::note_without_effect(&loaded.case, &lanes);
         let played = play(&loaded.case, none, lanes);
         let warnings: Vec<String> = loaded.warnings.iter().map(ToString::to_string).collect();

@@ -79,24 +79,21 @@ struct Ids {
 
 impl Ids {
     fn of_call(&mut self, id: Option<&str>) -> String {
-        id.filter(|id| !id.is_empty()).map_or_else(
-            || {
-                self.n_calls += 1;
-                format!("call_{}", self.n_calls)
-            },
-            str::to_owned,
-        )
+        id_or_next(id, &mut self.n_calls)
     }
 
     fn of_result(&mut self, id: Option<&str>) -> String {
-        id.filter(|id| !id.is_empty()).map_or_else(
-            || {
-                self.n_results += 1;
-                format!("call_{}", self.n_results)
-            },
-            str::to_owned,
-        )
+        id_or_next(id, &mut self.n_results)
     }
+}
+
+/// Returns the id, or a new one with the next number.
+fn id_or_next(id: Option<&str>, n: &mut usize) -> String {
+    if let Some(id) = id.filter(|id| !id.is_empty()) {
+        return id.to_owned();
+    }
+    *n += 1;
+    format!("call_{n}")
 }
 
 fn role_message(message: &ChatMessage, ids: &mut Ids) -> RoleMessage {
@@ -113,12 +110,8 @@ fn role_message(message: &ChatMessage, ids: &mut Ids) -> RoleMessage {
             is_error: false,
         }];
     }
-    items.extend(
-        message
-            .calls()
-            .iter()
-            .filter_map(|call| item_of_call(call, ids)),
-    );
+    let calls = message.calls().iter();
+    items.extend(calls.filter_map(|call| item_of_call(call, ids)));
     RoleMessage { role, items }
 }
 

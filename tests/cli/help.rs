@@ -5,6 +5,7 @@ use crate::support::{folder, json, stderr, stdout, write_conversation};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use tempfile::TempDir;
 
 #[test]
 fn help_and_version_go_to_standard_output() {
@@ -111,18 +112,40 @@ fn examples(help: &str) -> Vec<String> {
 fn commands(help: &str) -> Vec<String> {
     let (_, commands) = help.split_once("\nCommands:\n").unwrap_or_default();
     let lines = commands.lines().take_while(|line| !line.is_empty());
-    lines
-        .filter_map(|line| Some(line.split_whitespace().next()?.to_owned()))
-        .collect()
+    // Further lines of a description are indented more.
+    let lines = lines.filter(|line| !line.starts_with("   "));
+    let names = lines.filter_map(|line| line.split_whitespace().next());
+    names.map(str::to_owned).collect()
+}
+
+/// Creates a folder with the sample sessions.
+#[cfg(unix)]
+fn folder_with_samples() -> TempDir {
+    let here = folder();
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
+    std::os::unix::fs::symlink(samples, here.path().join("sample_sessions")).expect("a link");
+    here
+}
+
+/// Runs a line in a shell that only knows this program.
+#[cfg(unix)]
+fn paste(folder: &Path, line: &str) {
+    let program = Path::new(env!("CARGO_BIN_EXE_plimsoll"));
+    let output = Command::new("/bin/sh")
+        .args(["-c", line])
+        .current_dir(folder)
+        .env("HOME", folder)
+        .env("PATH", program.parent().expect("a folder"))
+        .env_remove("XDG_DATA_HOME")
+        .output()
+        .expect("a shell");
+    assert!(output.status.success(), "{line}: {}", stderr(&output));
 }
 
 #[test]
 #[cfg(unix)]
 fn the_examples_of_every_help_text_work_when_pasted() {
-    let here = folder();
-    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
-    std::os::unix::fs::symlink(samples, here.path().join("sample_sessions")).expect("a link");
-    let program = Path::new(env!("CARGO_BIN_EXE_plimsoll"));
+    let here = folder_with_samples();
     let help_of = |words: &[&str]| {
         let mut command = command(here.path(), &[words, &["--help"]].concat());
         stdout(&command.env("COLUMNS", "100").output().expect("help"))
@@ -134,17 +157,23 @@ fn the_examples_of_every_help_text_work_when_pasted() {
         for help in [help].into_iter().chain(helps) {
             let examples = examples(&help);
             assert!(!examples.is_empty(), "{help}");
-            for example in examples.iter().filter(|e| e.starts_with("plimsoll ")) {
-                let output = Command::new("/bin/sh")
-                    .args(["-c", example])
-                    .current_dir(here.path())
-                    .env("HOME", here.path())
-                    .env("PATH", program.parent().expect("a folder"))
-                    .env_remove("XDG_DATA_HOME")
-                    .output()
-                    .expect("a shell");
-                assert!(output.status.success(), "{example}: {}", stderr(&output));
-            }
+            let own = examples.iter().filter(|line| line.starts_with("plimsoll "));
+            own.for_each(|line| paste(here.path(), line));
         }
     }
+}
+
+#[test]
+#[cfg(unix)]
+fn the_commands_of_the_readme_work_when_pasted() {
+    let here = folder_with_samples();
+    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md"));
+    let readme = readme.expect("there is one");
+    let (_, steps) = readme
+        .split_once("The same steps in a shell")
+        .expect("steps");
+    let (_, steps) = steps.split_once("```sh\n").expect("a block");
+    let (steps, _) = steps.split_once("```").expect("its end");
+    assert!(steps.lines().count() >= 5, "{steps}");
+    steps.lines().for_each(|line| paste(here.path(), line));
 }

@@ -283,7 +283,7 @@ fn unknown_folders_and_agents_are_rejected_in_one_line() {
             "known agents are claude-code, codex",
         ),
         (["sessions", "--agent=codx"], "did you mean codex?"),
-        (["sessions", "--limit=few"], "invalid digit"),
+        (["sessions", "--limit=few"], "give a whole number"),
     ] {
         let output = plimsoll(home.path(), &args);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -91,7 +91,7 @@ impl Args {
             bail!("compact of standard input requires -o OUT");
         }
         let loaded = shared.load(file)?;
-        lanes::check_reserve(&loaded.case, lane.output_reserve(&loaded.case), shared)?;
+        lane.checked_reserve(&loaded.case, shared)?;
         lanes::note_without_effect(&loaded.case, std::slice::from_ref(&lane));
         let until = within(&loaded, self.at_call)?;
         let OutputFormat {

@@ -12,7 +12,6 @@ use super::status::Status;
 use crate::analysis::comparison::{ComparedSession, Comparison};
 use crate::exec::Loaded;
 use crate::formats::records_compactions;
-use crate::units::Tokens;
 use anyhow::bail;
 pub(super) use json_output::ComparisonOutput;
 use std::path::{Path, PathBuf};
@@ -63,11 +62,7 @@ impl Args {
             ..shared.clone()
         };
         let sessions = [shared.load(&self.a)?, of_b.load(&self.b)?];
-        let reserve = |loaded: &Loaded| -> anyhow::Result<Tokens> {
-            let reserve = none.output_reserve(&loaded.case);
-            lanes::check_reserve(&loaded.case, reserve, shared)?;
-            Ok(reserve)
-        };
+        let reserve = |loaded: &Loaded| none.checked_reserve(&loaded.case, shared);
         let reserves = [reserve(&sessions[0])?, reserve(&sessions[1])?];
         let session = |side: usize| ComparedSession {
             case: &sessions[side].case,

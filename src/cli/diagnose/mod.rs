@@ -104,8 +104,7 @@ impl Args {
         let prices = self.billing.prices()?;
         let billing = self.billing.billing(&prices)?;
         let loaded = shared.load(&self.file.file)?;
-        let reserve = none.output_reserve(&loaded.case);
-        lanes::check_reserve(&loaded.case, reserve, shared)?;
+        let reserve = none.checked_reserve(&loaded.case, shared)?;
         lanes::note_without_effect(&loaded.case, &lanes);
         let played = play(&loaded.case, none, lanes);
         let bills = Bills::new(&loaded.case, billing);

@@ -37,7 +37,7 @@ pub(super) struct Options {
     /// Maximum references at risk; +10% is relative to the baseline
     #[arg(long, value_name = "N", value_parser = limit, help_heading = "Limits")]
     max_at_risk: Option<Limit>,
-    /// Minimum survival of constraints: 90%; of a kind: file=90% (repeatable)
+    /// Minimum survival: 90% (of constraints), file=90% (repeatable)
     #[arg(long, value_name = "[KIND=]SHARE", value_parser = min_survival, help_heading = "Limits")]
     min_survival: Vec<MinSurvival>,
     /// Minimum effect retained: 80%, and a log of `evaluate`

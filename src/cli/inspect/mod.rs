@@ -32,8 +32,7 @@ impl Args {
     pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         let none = lanes::none(shared)?;
         let loaded = shared.load(&self.file.file)?;
-        let reserve = none.output_reserve(&loaded.case);
-        lanes::check_reserve(&loaded.case, reserve, shared)?;
+        let reserve = none.checked_reserve(&loaded.case, shared)?;
         let found = Findings::new(&loaded, reserve, shared.conversation.unwrap_or(0));
         if shared.json {
             json(&found.json_output())?;

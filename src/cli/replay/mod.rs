@@ -37,8 +37,7 @@ impl Args {
         // Options are checked before a large file is read.
         let (lanes, none) = (self.lanes.lanes(shared)?, lanes::none(shared)?);
         let loaded = shared.load(&self.file.file)?;
-        let reserve = none.output_reserve(&loaded.case);
-        lanes::check_reserve(&loaded.case, reserve, shared)?;
+        let reserve = none.checked_reserve(&loaded.case, shared)?;
         lanes::note_without_effect(&loaded.case, &lanes);
         let played = play(&loaded.case, none, lanes);
         if self.csv {
