@@ -75,6 +75,11 @@ impl SessionBuilder {
         project.get_or_insert_with(|| folder.into());
     }
 
+    /// Sets the provider of a session that names no model.
+    pub fn provider(&mut self, provider: AssumedProvider) {
+        self.session.provider = provider;
+    }
+
     /// Sets the model of calls that do not name one.
     pub fn usual_model(&mut self, name: impl Into<String>) {
         self.usual_model = Some(name.into());

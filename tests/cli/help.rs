@@ -69,9 +69,10 @@ fn every_command_is_documented() {
     let help = stdout(&plimsoll(folder().path(), &["--help"]));
     let (_, commands) = help.split_once("Commands:\n").expect("a list of commands");
     let commands = commands.lines().take_while(|line| line.starts_with("  "));
-    let names: Vec<&str> = commands
-        .filter_map(|line| line.split_whitespace().next())
-        .collect();
+    // Descriptions continue on lines that are indented further.
+    let commands = commands.filter_map(|line| line.strip_prefix("  "));
+    let commands = commands.filter(|line| !line.starts_with(' '));
+    let names: Vec<&str> = commands.filter_map(|line| line.split(' ').next()).collect();
     assert!(names.len() > 15, "{help}");
     for page in ["docs/command-line.md", "README.md"].map(page) {
         let headings: Vec<&str> = page.lines().filter(|l| l.starts_with("## ")).collect();

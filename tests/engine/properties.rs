@@ -8,7 +8,9 @@ use plimsoll::engine::{
 use plimsoll::formats::{self, Input};
 use plimsoll::presets::native::Native;
 use plimsoll::presets::{PRESETS, Preset};
-use plimsoll::session::{Body, Draft, MediaKind, Role, Session, SessionBuilder, Source};
+use plimsoll::session::{
+    AssumedProvider, Body, Draft, MediaKind, Role, Session, SessionBuilder, Source,
+};
 use plimsoll::tokens::{Progress, TokenLedger, by_name};
 use plimsoll::units::{Millis, Tokens};
 use proptest::prelude::*;
@@ -22,6 +24,7 @@ fn session(drafts: &[Draft], compacted_before: Option<usize>) -> Session {
         bytes: Vec::new().into(),
     };
     let mut builder = SessionBuilder::new(source);
+    builder.provider(AssumedProvider::OpenAi);
     for (idx, draft) in drafts.iter().enumerate() {
         if compacted_before == Some(idx) {
             builder.compaction("auto", None, None, (0..idx).collect());

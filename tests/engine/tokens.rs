@@ -1,7 +1,8 @@
 //! Token counts: counters against their reference, hostile text, sums, and the fit to reported usage.
 
 use plimsoll::session::{
-    Body, CallDraft, Draft, Kind, MediaKind, Part, Role, Session, SessionBuilder, Source, Usage,
+    AssumedProvider, Body, CallDraft, Draft, Kind, MediaKind, Part, Role, Session, SessionBuilder,
+    Source, Usage,
 };
 use plimsoll::tokens::{self, Basis, Counter, Progress, TokenLedger, recorded_estimates};
 use plimsoll::units::Tokens;
@@ -197,11 +198,13 @@ fn heuristic_counters_use_the_length() {
 }
 
 fn builder() -> SessionBuilder {
-    SessionBuilder::new(Source {
+    let mut builder = SessionBuilder::new(Source {
         name: "s".into(),
         format: "openai_chat",
         bytes: Vec::new().into(),
-    })
+    });
+    builder.provider(AssumedProvider::OpenAi);
+    builder
 }
 
 fn part(body: Body) -> Part {

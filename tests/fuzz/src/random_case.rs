@@ -4,7 +4,7 @@ use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use plimsoll::engine::{ManualEdits, Case, KnobValues, Policy, ProviderError, WindowPlan, WindowSource};
 use plimsoll::presets::{self, PRESETS};
 use plimsoll::progress::Progress;
-use plimsoll::session::{
+use plimsoll::session::{AssumedProvider, 
     Body, CallDraft, Draft, MediaKind, Part, Role, Session, SessionBuilder, Source, Usage,
 };
 use plimsoll::tokens::TokenLedger;
@@ -347,6 +347,7 @@ fn session(u: &mut Unstructured<'_>) -> Result<Session> {
         bytes: Vec::new().into(),
     };
     let mut builder = SessionBuilder::new(source);
+    builder.provider(AssumedProvider::OpenAi);
     let is_recorded: bool = u.arbitrary()?;
     let mut open: Vec<String> = Vec::new();
     for idx in 0..u.int_in_range(0..=30)? {
