@@ -17,13 +17,17 @@ use std::path::{Path, PathBuf};
 /// Convert a session to another format and report what that format cannot hold
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Writes the whole history, without compaction, and compares the written file with the source: every text, call, result and image. Exit code 1 if a message lost content. The source is never modified, nothing is overwritten. `compact --policy none` and `context` write the context of a call instead."
+    after_help = "Writes the whole history, without compaction, and compares the written file with the source: every text, call, result and image. Exit code 1 if a message lost content. The source is never modified, nothing is overwritten. `compact --policy none` and `context` write the context of a call instead.\n\nExamples:\n  plimsoll convert sample_sessions/handoff.json --to anthropic_messages -o converted.json"
 )]
 pub(super) struct Args {
     #[command(flatten)]
     file: FileArg,
-    /// `openai_chat`, `anthropic_messages`, or the source's own format for an exact copy
-    #[arg(long, value_name = "FORMAT", value_parser = target)]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_parser = target,
+        help = "openai_chat, anthropic_messages, or the source's own format (an exact copy)"
+    )]
     to: &'static Format,
     /// New file [default: NAME-FORMAT in the source's folder]
     #[arg(short, long, value_name = "OUT", value_parser = compact::output)]
@@ -41,7 +45,7 @@ pub(super) struct Conversion<'a> {
     source_format: &'a str,
     /// Whether the source was copied byte for byte, because the format is the same.
     copied: bool,
-    /// Size of the new file.
+    /// Size of the new file in bytes.
     bytes: usize,
     /// Number of messages of the history.
     messages: usize,
@@ -64,7 +68,7 @@ struct ContentEntry<'a> {
     in_messages: bool,
     /// The first messages whose content is missing.
     incomplete_messages: Vec<usize>,
-    /// Details, or empty.
+    /// Details; empty if there are none.
     detail: &'a str,
 }
 

@@ -5,7 +5,7 @@ use super::{
     SessionIdentity,
 };
 use crate::progress::Progress;
-use crate::session::{AssumedProvider, Managed, Session, Span};
+use crate::session::{Managed, ModelVendor, Session, Span};
 
 /// A session file format. The rest of the program knows a format only by these properties.
 #[derive(Debug)]
@@ -26,8 +26,8 @@ pub struct Format {
     pub(super) parse: fn(&Input, &Progress) -> Result<Parsed, ParseError>,
     /// Data that its files can record besides messages. Data that they cannot record is unknown, never zero.
     pub recorded: &'static [RecordedData],
-    /// Provider assumed for sessions that name no model.
-    pub(super) provider: AssumedProvider,
+    /// Vendor of the models of a session that names none, if only its API uses this format.
+    pub(super) vendor: Option<ModelVendor>,
     /// Content blocks have the notation of Anthropic's API, so that thoughts and unknown blocks can be sent to it again.
     pub(super) has_anthropic_blocks: bool,
     /// Position of tool results that the receiver of the messages requires.
@@ -104,7 +104,7 @@ impl Format {
     pub fn read(&self, input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         let mut parsed = (self.parse)(input, progress)?;
         for session in &mut parsed.sessions {
-            session.provider = self.provider;
+            session.default_vendor = self.vendor;
         }
         Ok(parsed)
     }
@@ -149,7 +149,7 @@ impl Format {
             Err(Refused { looks_like }.into())
         },
         recorded: &[],
-        provider: AssumedProvider::Anthropic,
+        vendor: None,
         has_anthropic_blocks: false,
         result_position: ResultPosition::BeforeNextAnswer,
         identity: None,

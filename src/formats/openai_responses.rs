@@ -12,7 +12,7 @@ use super::{
     Format, Input, ParseError, Parsed, Probe, RecordedData, Warning, content, counts, json,
 };
 use crate::progress::Progress;
-use crate::session::{AssumedProvider, Body, CallDraft, Draft, Part, Role, Usage};
+use crate::session::{Body, CallDraft, Draft, ModelVendor, Part, Role, Usage};
 use crate::units::Tokens;
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ pub(super) const FORMAT: Format = Format {
         RecordedData::SystemPrompt,
         RecordedData::Tools,
     ],
-    provider: AssumedProvider::OpenAi,
+    vendor: Some(ModelVendor::OpenAi),
     ..Format::READ_ONLY
 };
 

@@ -3,7 +3,7 @@
 //! Payloads are never tokenized: the model receives pixels or sound, not base64. If a rule needs data that is not
 //! recorded (pixels, pages, seconds), a documented assumption is used. Such counts are always marked ≈.
 
-use crate::session::{AssumedProvider, MediaKind, Session};
+use crate::session::{MediaKind, ModelVendor, Session};
 
 /// The provider whose rules apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ const HIGH_RESOLUTION: &[&str] = &[
 ];
 
 impl Provider {
-    /// Determines the provider from the session's models. Without any, the format decides.
+    /// Determines the provider from the session's models, or else from its default vendor (default: Anthropic).
     pub(super) fn of(session: &Session) -> Self {
         let names: Vec<String> = session
             .models
@@ -48,11 +48,13 @@ impl Provider {
             .map(|m| m.to_ascii_lowercase())
             .collect();
         let is_claude = names.iter().any(|n| n.contains("claude"));
-        let is_openai = names.iter().any(|n| is_openai_model(n))
-            || names.is_empty() && session.provider == AssumedProvider::OpenAi;
+        let is_openai = names.iter().any(|n| is_openai_model(n));
         match (is_claude, is_openai) {
             (false, true) => return Self::OpenAi,
             (false, false) if !names.is_empty() => return Self::Other,
+            (false, false) if session.default_vendor == Some(ModelVendor::OpenAi) => {
+                return Self::OpenAi;
+            }
             _ => {}
         }
         Self::Anthropic {

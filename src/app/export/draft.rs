@@ -29,7 +29,7 @@ pub struct ExportDraft {
     pub target: Target,
     /// Output path.
     pub output: String,
-    /// You chose the output path: it no longer follows the format.
+    /// You chose the output path, so it does not follow the format.
     pub is_output_chosen: bool,
     /// Folder for files that the policy writes; next to the output if empty.
     pub files: String,
@@ -108,7 +108,7 @@ impl ExportDraft {
     }
 
     /// Returns whether a model is called.
-    pub fn asks_model(&self) -> bool {
+    pub fn uses_model(&self) -> bool {
         self.summaries == SummarySource::Model && self.lane.is_some()
     }
 

@@ -184,7 +184,7 @@ pub fn preview(job: &ExportJob) -> Result<Preview, String> {
         return Err(reason);
     }
     let mut notes = std::mem::take(&mut answers.notes);
-    notes.extend(outcome.warnings.iter().cloned());
+    notes.extend(outcome.warnings.iter().map(ToString::to_string));
     notes.extend(notes::run_notes(job, &outcome));
     let log = answers.log().map(LogWriter::outcome);
     let (log, log_error) = log.unwrap_or_default();
@@ -258,7 +258,7 @@ impl ManagedResult {
         mut notes: Vec<String>,
     ) -> Result<(Self, Vec<u8>), String> {
         let (before, after) = (notes::before(job, &outcome), outcome.context.tokens());
-        notes.extend(outcome.warnings.iter().cloned());
+        notes.extend(outcome.warnings.iter().map(ToString::to_string));
         notes.extend(notes::run_notes(job, &outcome));
         let executed = ExecutedContext::new(outcome.context.clone())
             .map_err(|predicted| predicted.to_string())?;
@@ -357,7 +357,7 @@ fn unchanged(
     requests: Vec<RequestRecord>,
 ) -> Exported {
     let tokens = outcome.context.tokens();
-    notes.extend(outcome.warnings.iter().cloned());
+    notes.extend(outcome.warnings.iter().map(ToString::to_string));
     let reason = reason_for_no_change(job, outcome, &requests);
     notes.push(format!("{reason}: nothing was written"));
     notes.extend(notes::run_notes(job, outcome));

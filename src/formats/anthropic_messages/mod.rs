@@ -8,6 +8,7 @@ mod write;
 
 use super::message_list::{self, DetectedList, Dialect, Writes};
 use super::{Format, Probe, RecordedData, ResultPosition, json};
+use crate::session::ModelVendor;
 use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format {
@@ -26,6 +27,7 @@ pub(super) const FORMAT: Format = Format {
         RecordedData::SystemPrompt,
         RecordedData::Tools,
     ],
+    vendor: Some(ModelVendor::Anthropic),
     ..Format::READ_ONLY
 };
 

@@ -22,7 +22,7 @@ use super::json::BorrowedValue;
 use super::read_log::ReadLog;
 use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, SubAgentFiles, json, jsonl};
 use crate::progress::Progress;
-use crate::session::Span;
+use crate::session::{ModelVendor, Span};
 pub use agents::AgentCalls;
 use jsonl::Record;
 
@@ -39,6 +39,7 @@ pub(super) const FORMAT: Format = Format {
         RecordedData::Compactions,
         RecordedData::SubAgents,
     ],
+    vendor: Some(ModelVendor::Anthropic),
     has_anthropic_blocks: true,
     sub_agent_files: Some(SubAgentFiles::SessionFolder),
     extension: Some("jsonl"),

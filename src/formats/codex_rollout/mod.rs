@@ -40,7 +40,7 @@ use super::{
     Format, Input, ParseError, Parsed, Probe, RecordedData, ResultPosition, SubAgentFiles, jsonl,
 };
 use crate::progress::Progress;
-use crate::session::AssumedProvider;
+use crate::session::ModelVendor;
 use lines::Line;
 use serde_json::Value;
 
@@ -58,7 +58,7 @@ pub(super) const FORMAT: Format = Format {
         RecordedData::SystemPrompt,
         RecordedData::Tools,
     ],
-    provider: AssumedProvider::OpenAi,
+    vendor: Some(ModelVendor::OpenAi),
     result_position: ResultPosition::AnywhereAfter,
     identity: Some(identity::read),
     sub_agent_files: Some(SubAgentFiles::DayFolders),

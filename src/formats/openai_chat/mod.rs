@@ -12,7 +12,7 @@ pub(super) use write::{added_result, edit, written};
 
 use super::message_list::{self, Dialect, Writes};
 use super::{Format, Probe, RecordedData, ResultPosition, json};
-use crate::session::AssumedProvider;
+use crate::session::ModelVendor;
 use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format {
@@ -23,7 +23,6 @@ pub(super) const FORMAT: Format = Format {
     write_own: Some(|session, managed| message_list::write_own(session, managed, &DIALECT)),
     write_other: Some(write::request),
     extension: Some("json"),
-    provider: AssumedProvider::OpenAi,
     result_position: ResultPosition::NextToolMessages,
     recorded: &[
         RecordedData::Usage,
@@ -31,6 +30,7 @@ pub(super) const FORMAT: Format = Format {
         RecordedData::SystemPrompt,
         RecordedData::Tools,
     ],
+    vendor: Some(ModelVendor::OpenAi),
     ..Format::READ_ONLY
 };
 
