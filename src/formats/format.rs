@@ -40,8 +40,8 @@ pub struct Format {
     pub(super) database: Option<&'static Database>,
     /// Writes a managed conversation into the file that it was read from, if such files can be written.
     pub(super) write_own: Option<WriteSession>,
-    /// Writes a session of any other format, if the format can represent it.
-    pub(super) write_other: Option<WriteSession>,
+    /// Writes a session of any other format, if this one can represent all of them.
+    pub(super) write_other: Option<fn(&Session, &Managed) -> Vec<u8>>,
     /// Extension of written files (default: that of a JSON source, otherwise `json`).
     pub extension: Option<&'static str>,
     /// Returns the text of a record that a managed conversation keeps verbatim (default: all of it).
@@ -132,7 +132,8 @@ impl Format {
             return write(session, managed);
         }
         let write = self.write_other;
-        write.ok_or_else(|| cannot("converting another format to"))?(session, managed)
+        let write = write.ok_or_else(|| cannot("converting another format to"))?;
+        Ok(write(session, managed))
     }
 
     /// Defaults for the rows of formats: a format that is only read, from the whole file, and records nothing besides

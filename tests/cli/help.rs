@@ -70,18 +70,14 @@ fn page(name: &str) -> String {
 #[test]
 fn every_command_is_documented() {
     let help = stdout(&plimsoll(folder().path(), &["--help"]));
-    let (_, commands) = help.split_once("Commands:\n").expect("a list of commands");
-    let commands = commands.lines().take_while(|line| line.starts_with("  "));
-    let names: Vec<&str> = commands
-        .filter_map(|line| line.split_whitespace().next())
-        .collect();
+    let names = commands(&help);
     assert!(names.len() > 15, "{help}");
     for page in ["docs/command-line.md", "README.md"].map(page) {
         let headings: Vec<&str> = page.lines().filter(|l| l.starts_with("## ")).collect();
         for name in &names {
             let is_heading = headings
                 .iter()
-                .any(|h| h.split(' ').any(|word| word == *name));
+                .any(|h| h.split(' ').any(|word| word == name));
             let is_named = page.contains(&format!("`{name}`"));
             let is_shown = page.contains(&format!("plimsoll {name}"));
             assert!(is_heading || is_named || is_shown, "{name} is missing");
@@ -112,6 +108,7 @@ fn examples(help: &str) -> Vec<String> {
 fn commands(help: &str) -> Vec<String> {
     let (_, commands) = help.split_once("\nCommands:\n").unwrap_or_default();
     let lines = commands.lines().take_while(|line| !line.is_empty());
+<<<<<<< HEAD
     // Further lines of a description are indented more.
     let lines = lines.filter(|line| !line.starts_with("   "));
     let names = lines.filter_map(|line| line.split_whitespace().next());
@@ -140,6 +137,14 @@ fn paste(folder: &Path, line: &str) {
         .output()
         .expect("a shell");
     assert!(output.status.success(), "{line}: {}", stderr(&output));
+=======
+    // Descriptions continue on lines that are indented further.
+    let lines = lines.filter_map(|line| line.strip_prefix("  "));
+    let lines = lines.filter(|line| !line.starts_with(' '));
+    lines
+        .filter_map(|line| Some(line.split(' ').next()?.to_owned()))
+        .collect()
+>>>>>>> formats
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! Writes edited messages, and whole conversations of other formats.
 
-use crate::formats::CannotExport;
 use crate::formats::content::{Media, MediaSource};
 use crate::formats::editing::{
     Editing, PartChange, Patch, array_at, at_path, json_string, patched, text_block, without,
@@ -12,7 +11,7 @@ use crate::session::{Body, Managed, MediaKind, Part, Role, Session, Span};
 use serde_json::{Map, Value, json};
 
 /// Writes a conversation of another format as a request.
-pub(super) fn request(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
+pub(super) fn request(session: &Session, managed: &Managed) -> Vec<u8> {
     let request = Request::of(plain_messages(session, managed));
     let mut members = Vec::new();
     if let Some(model) = session.models.last() {
@@ -30,7 +29,7 @@ pub(super) fn request(session: &Session, managed: &Managed) -> Result<Vec<u8>, C
     for (role, blocks) in request.messages {
         lines.push(&message(role, blocks));
     }
-    Ok(document(&members, lines))
+    document(&members, lines)
 }
 
 /// Returns a new message. The list only has user and assistant messages.

@@ -32,7 +32,7 @@ pub(super) const FORMAT: Format = Format {
     detect,
     in_pieces: true,
     parse,
-    write_own: Some(export::export),
+    write_own: Some(|session, managed| Ok(export::export(session, managed))),
     recorded: &[
         RecordedData::Usage,
         RecordedData::Times,

@@ -142,10 +142,7 @@ fn project(bytes: &[u8]) -> Option<String> {
 fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
     let bytes: &[u8] = &session.source.bytes.whole();
     if json::member(bytes, &json::document_span(bytes), CLINE_HISTORY).is_some() {
-        let reason = format!(
-            "a task folder cannot be written; open its {} instead",
-            CLINE_HISTORY
-        );
+        let reason = format!("a task folder cannot be written; open its {CLINE_HISTORY} instead");
         return Err(CannotExport { reason });
     }
     let mut copy = message_list::write_own(session, managed, &DIALECT)?;

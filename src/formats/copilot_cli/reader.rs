@@ -80,11 +80,11 @@ fn count(event: &Event, is_valid: bool, log: &mut ReadLog) {
         (true, Some(_)) => " (sub-agent)",
         (true, None) => "",
     };
-    let is_context = matches!(
+    let is_sent = matches!(
         event.content,
         EventContent::Message(_) | EventContent::Answer(..) | EventContent::Compaction { .. }
     );
-    let in_context = is_valid && event.agent.is_none() && is_context;
+    let in_context = is_valid && event.agent.is_none() && is_sent;
     let kind = format!("{}{branch}", event.kind);
     log.report.note(&kind, in_context);
     if matches!(event.content, EventContent::Unknown) {

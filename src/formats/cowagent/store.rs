@@ -4,7 +4,7 @@
 use crate::formats::database::{Database, Entry, Record, RowFilter, Rows, TableQuery};
 use crate::formats::folder::{list, object};
 
-/// Descriptor of this database.
+/// CowAgent's database.
 pub(super) static DATABASE: Database = Database {
     tables: &[
         ("sessions", &["session_id", "last_active"]),

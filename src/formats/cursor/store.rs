@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Descriptor of this database.
+/// Cursor's database.
 pub(super) static DATABASE: Database = Database {
     tables: &[("cursorDiskKV", &["key", "value"])],
     listing: TableQuery {

@@ -233,3 +233,30 @@ pub(in crate::formats) fn answer_patches(
     patches.extend(without(&blocks, &removed));
     patches
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_new_text_of_a_result_replaces_its_first_text_block() {
+        let bytes = br#"[{"type":"search_result","text":"s"}, {"type":"text","text":"a"}, "b"]"#;
+        let whole = 0..bytes.len();
+        let answer = |text, nested: PartChange<'_>| {
+            let patches = answer_patches(bytes, &whole, text, &[nested], None);
+            String::from_utf8(patched(bytes, &whole, patches)).unwrap()
+        };
+        // A block of another type is no text, even if it has a member of this name.
+        let result = r#"{"type":"search_result","text":"s"}"#;
+        assert_eq!(
+            answer(Some("new"), PartChange::Kept),
+            format!(r#"[{result}, {{"type":"text","text":"new"}}]"#)
+        );
+        assert_eq!(answer(Some(""), PartChange::Kept), format!("[{result}]"));
+        assert_eq!(answer(Some("new"), PartChange::Removed), r#""new""#);
+        assert_eq!(
+            answer(None, PartChange::Removed),
+            r#"[{"type":"text","text":"a"}, "b"]"#
+        );
+    }
+}

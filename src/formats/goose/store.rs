@@ -5,7 +5,7 @@
 use crate::formats::database::{Database, Entry, Record, RowFilter, Rows, TableQuery};
 use crate::formats::folder::{list, object};
 
-/// Descriptor of this database.
+/// Goose's database.
 pub(super) static DATABASE: Database = Database {
     tables: &[
         ("sessions", &["id", "working_dir"]),

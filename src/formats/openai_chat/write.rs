@@ -1,6 +1,5 @@
 //! Writes messages: edited ones, and whole conversations of other formats.
 
-use crate::formats::CannotExport;
 use crate::formats::content::{Media, MediaSource};
 use crate::formats::editing::{
     Editing, PartChange, Patch, array_at, at_path, json_string, patched, text_block, with_member,
@@ -13,7 +12,7 @@ use crate::session::{Body, Managed, MediaKind, Part, Role, Session};
 use serde_json::{Map, Value, json};
 
 /// Writes a conversation of another format as a request.
-pub(super) fn request(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
+pub(super) fn request(session: &Session, managed: &Managed) -> Vec<u8> {
     let (tools, messages) = messages(plain_messages(session, managed));
     let mut members = Vec::new();
     if let Some(model) = session.models.last() {
@@ -22,7 +21,7 @@ pub(super) fn request(session: &Session, managed: &Managed) -> Result<Vec<u8>, C
     if !tools.is_empty() {
         members.push(("tools", Value::from(tools)));
     }
-    Ok(document(&members, messages))
+    document(&members, messages)
 }
 
 /// Creates a message that Plimsoll adds.

@@ -30,7 +30,7 @@ pub(super) const FORMAT: Format = Format {
     detect,
     combine_files: Some(storage_folder::combined),
     parse,
-    write_own: Some(export::export),
+    write_own: Some(|session, managed| Ok(export::export(session, managed))),
     recorded: &[
         RecordedData::Usage,
         RecordedData::Times,

@@ -1,11 +1,14 @@
 //! Creates a small session and a policy from bytes: a bundled preset, a changed one, or a random one.
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
-use plimsoll::engine::{ManualEdits, Case, KnobValues, Policy, ProviderError, WindowPlan, WindowSource};
+use plimsoll::engine::{
+    Case, KnobValues, ManualEdits, Policy, ProviderError, WindowPlan, WindowSource,
+};
 use plimsoll::presets::{self, PRESETS};
 use plimsoll::progress::Progress;
 use plimsoll::session::{
-    Body, CallDraft, Draft, MediaKind, Part, Role, Session, SessionBuilder, Source, Usage,
+    Body, CallDraft, Draft, MediaKind, ModelVendor, Part, Role, Session, SessionBuilder, Source,
+    Usage,
 };
 use plimsoll::tokens::TokenLedger;
 use plimsoll::units::{Millis, Tokens};
@@ -291,7 +294,13 @@ fn number(u: &mut Unstructured<'_>, deep: usize) -> Result<String> {
 fn truth(u: &mut Unstructured<'_>, deep: usize) -> Result<String> {
     Ok(match u.int_in_range(0..=if deep == 0 { 1 } else { 4 })? {
         0 => format!("used > {}", u.int_in_range(0..=2_000_u32)?),
-        1 => (*u.choose(&["call > 1", "msgs >= 3", "not fired(s0)", "call_in_turn == 0"])?).to_owned(),
+        1 => (*u.choose(&[
+            "call > 1",
+            "msgs >= 3",
+            "not fired(s0)",
+            "call_in_turn == 0",
+        ])?)
+        .to_owned(),
         2 => format!("not ({})", truth(u, deep - 1)?),
         3 => {
             let op = u.choose(&["and", "or"])?;
@@ -347,6 +356,7 @@ fn session(u: &mut Unstructured<'_>) -> Result<Session> {
         bytes: Vec::new().into(),
     };
     let mut builder = SessionBuilder::new(source);
+    builder.default_vendor(ModelVendor::OpenAi);
     let is_recorded: bool = u.arbitrary()?;
     let mut open: Vec<String> = Vec::new();
     for idx in 0..u.int_in_range(0..=30)? {

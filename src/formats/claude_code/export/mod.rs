@@ -15,7 +15,7 @@ pub(super) mod embedded;
 
 use crate::formats::editing::PartChange;
 use crate::formats::json::BorrowedValue;
-use crate::formats::{CannotExport, json, mark};
+use crate::formats::{json, mark};
 use crate::session::{Calibration, Managed, ManagedEntry, ManagedPart, Session, WrittenKind};
 use chain::Chain;
 use serde_json::{Map, Value, json};
@@ -34,11 +34,11 @@ const COPIED: &[&str] = &[
 ];
 
 /// Writes a managed conversation as a session file.
-pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
+pub(super) fn export(session: &Session, managed: &Managed) -> Vec<u8> {
     // Kept in memory until everything is written.
     let bytes = session.source.bytes.whole();
     if managed.is_everything(session) {
-        return Ok(bytes.to_vec());
+        return bytes.to_vec();
     }
     let mut items = Vec::new();
     for entry in &managed.entries {
@@ -60,7 +60,7 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
     let is_changed = !is_whole(session, managed);
     let origin = origin(session);
     let calibration = managed.calibration.as_ref();
-    Ok(write(&items, is_changed, calibration, origin.as_ref()))
+    write(&items, is_changed, calibration, origin.as_ref())
 }
 
 /// Whether all messages are kept in order.

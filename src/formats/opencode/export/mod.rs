@@ -10,17 +10,17 @@ mod hiding_marks;
 use super::FORMAT;
 use crate::formats::editing::{OutputRecord, is_whole, output_records, patched, with_member};
 use crate::formats::mark::MARK;
-use crate::formats::{CannotExport, json, mark};
+use crate::formats::{json, mark};
 use crate::session::{Managed, Session, Span};
 use added_message::AddedMessageWriter;
 use hiding_marks::strip_hiding_marks;
 use std::borrow::Cow;
 
 /// Writes the conversation.
-pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
+pub(super) fn export(session: &Session, managed: &Managed) -> Vec<u8> {
     let bytes: &[u8] = &session.source.bytes.whole();
     if is_whole(session, managed, &FORMAT) {
-        return Ok(bytes.to_vec());
+        return bytes.to_vec();
     }
     let whole = json::document_span(bytes);
     let records = records(session, managed);
@@ -35,14 +35,14 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
             &list,
             b"\n}\n",
         ];
-        return Ok(text.concat());
+        return text.concat();
     };
     // The usage that the kept answers report belongs to contexts that are no longer in the file.
     let mark = match json::member(bytes, &whole, MARK) {
         Some(old) => (old, mark.into_bytes()),
         None => with_member(bytes, &whole, MARK, mark.as_bytes()),
     };
-    Ok(patched(bytes, &(0..bytes.len()), vec![mark, (range, list)]))
+    patched(bytes, &(0..bytes.len()), vec![mark, (range, list)])
 }
 
 /// Returns the spans of a record that a managed conversation keeps byte for byte: all of it, unless it hides a part of
