@@ -246,7 +246,7 @@ impl App {
 
     /// Returns the current runs, once replayed.
     pub fn runs(&self) -> Option<&Runs> {
-        self.derived.runs().map(Arc::as_ref)
+        self.derived.runs()
     }
 
     /// Draws one frame and then executes its commands.

@@ -5,12 +5,12 @@ pub use crate::analysis::query::Direction;
 
 use crate::app::lanes::lane_context::WrittenPosition;
 
-/// The position of an event in the runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// An event of the replays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EventId {
-    /// Index of the lane; `None` for the recorded one.
+    /// Index of its lane; `None` for the recorded one.
     pub lane: Option<usize>,
-    /// Index in the events of the lane.
+    /// Index in the events of the lane's run.
     pub index: usize,
 }
 

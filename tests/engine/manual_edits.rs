@@ -76,7 +76,7 @@ fn parts_of(outcome: &Outcome, message: u32) -> Vec<PartStatus> {
     }
 }
 
-fn by_hand(outcome: &Outcome) -> Vec<&Event> {
+fn manual_events(outcome: &Outcome) -> Vec<&Event> {
     outcome.events.iter().filter(|e| e.is_manual()).collect()
 }
 
@@ -243,9 +243,9 @@ fn a_real_system_that_removes_a_pinned_message_gives_one_warning() {
     let case = case(&talk, 6_000).with_manual_edits(pinned(&[3, 5]));
     let policy = policy("picoclaw");
     let outcome = simulate(&case, &policy, &policy.defaults(), None);
-    let fates = [3, 5].map(|m| status(&case, &outcome, m));
+    let statuses = [3, 5].map(|m| status(&case, &outcome, m));
     assert!(
-        fates.iter().any(|f| *f != MessageStatus::Kept),
+        statuses.iter().any(|f| *f != MessageStatus::Kept),
         "{}",
         event_words(&outcome)
     );
@@ -277,7 +277,7 @@ fn a_dropped_message_drops_its_call_and_changes_no_sample() {
     assert_eq!(outcome.samples, plain.samples);
     assert_eq!(outcome.compactions, 0, "manual edits are none");
     assert!(outcome.removes());
-    let [event] = by_hand(&outcome)[..] else {
+    let [event] = manual_events(&outcome)[..] else {
         panic!("{}", event_words(&outcome));
     };
     assert_eq!(
@@ -370,7 +370,7 @@ fn clearing_keeps_calls_and_encrypted_reasoning() {
         [removed.clone(), cleared_part.clone()]
     );
     assert_eq!(parts_of(&outcome, 5), [cleared_part, removed]);
-    let [event] = by_hand(&outcome)[..] else {
+    let [event] = manual_events(&outcome)[..] else {
         panic!("{}", event_words(&outcome));
     };
     assert_eq!(
@@ -419,7 +419,7 @@ fn impossible_manual_edits_are_reported_and_the_others_applied() {
         [MessageStatus::Dropped; 2]
     );
     assert_eq!(status(&case, &outcome, 1), MessageStatus::Cleared);
-    assert_eq!(by_hand(&outcome).len(), 2);
+    assert_eq!(manual_events(&outcome).len(), 2);
 }
 
 #[test]
@@ -452,7 +452,7 @@ fn a_cleared_result_is_not_cleared_again() {
         ("compression_trigger", 0.5),
     ];
     let outcome = played(&case, "prune", &knobs);
-    assert!(by_hand(&outcome).is_empty());
+    assert!(manual_events(&outcome).is_empty());
     assert_eq!(
         warnings(&outcome),
         ["message 4 is not cleared manually: cleared already"]
@@ -470,7 +470,7 @@ fn marks_of_later_messages_have_no_effect() {
     let policy = policy("none");
     // Before the third call the context has only messages 0 to 5.
     let outcome = simulate(&marked, &policy, &policy.defaults(), Some(2));
-    let [event] = by_hand(&outcome)[..] else {
+    let [event] = manual_events(&outcome)[..] else {
         panic!("{}", event_words(&outcome));
     };
     assert_eq!((event.call, event.messages.clone()), (2, one(3..4)));

@@ -162,7 +162,7 @@ fn two_calls_are_compared_in_every_lane() {
     let all = texts(&window);
     assert!(all.contains(&format!("call 21 → {}", last + 1)), "{all:?}");
     let runs = runs(&window);
-    let reserve = runs.verdict_inputs.0;
+    let reserve = runs.output_reserve;
     let context = |lane: Option<&LaneRun>, call| match lane {
         Some(lane) => simulate(&runs.case, &lane.policy, &lane.knobs, Some(call)).context,
         None => recorded(&runs.case, reserve, Some(call)).context,

@@ -1,7 +1,7 @@
 //! Price estimates of requests that share a prefix, with the provider's cache.
 
 use super::billing::{Lifetime, Tariff};
-use crate::presets::prices::{How, Prices};
+use crate::presets::prices::{CacheMode, Prices};
 use crate::units::{Tokens, Usd};
 
 /// Requests that begin with the same prefix.
@@ -29,7 +29,7 @@ pub fn cached_price(
     let price = prices.lookup(model, None)?;
     let rule = prices.rule(&price.caching)?;
     let tariff = Tariff::new(price, rule, Lifetime::Usual);
-    let has_cache = marks_cache || rule.how == How::Automatic;
+    let has_cache = marks_cache || rule.mode == CacheMode::Automatic;
     let mut total = (Usd::ZERO, Usd::ZERO);
     for group in groups.iter().filter(|group| group.requests > 0) {
         let n = group.requests;

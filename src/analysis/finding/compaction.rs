@@ -1,7 +1,7 @@
 //! Findings about compactions: wiped history, unpaired calls, growth, small savings, repetition.
 
 use super::{Finding, FindingKind, PolicyRun, times};
-use crate::engine::{Did, Event, MessageStatus};
+use crate::engine::{Effect, Event, MessageStatus};
 use crate::figure::tokens;
 use crate::units::Tokens;
 
@@ -64,7 +64,7 @@ pub(super) fn wiped(run: &PolicyRun<'_>) -> Option<Finding> {
 pub(super) fn summary_saved_little(run: &PolicyRun<'_>) -> Option<Finding> {
     let is_vain = |e: &Event| {
         let saved = e.before - e.after;
-        e.did == Did::Removed && e.request.is_some() && saved.0 * 50 < e.before.0
+        e.effect == Effect::Removed && e.request.is_some() && saved.0 * 50 < e.before.0
     };
     found(run, FindingKind::SummarySavedLittle, is_vain, |e, n| {
         format!(
@@ -96,10 +96,10 @@ pub(super) fn orphans(run: &PolicyRun<'_>) -> Option<Finding> {
 /// Finds compactions that made the context larger.
 pub(super) fn grew(run: &PolicyRun<'_>) -> Option<Finding> {
     let is_growth = |e: &Event| {
-        let reduces = match e.did {
-            Did::Removed => true,
-            Did::Changed => e.action.shortens(),
-            Did::Nothing | Did::Logged => false,
+        let reduces = match e.effect {
+            Effect::Removed => true,
+            Effect::Changed => e.action.shortens(),
+            Effect::Nothing | Effect::Logged => false,
         };
         reduces && e.after > e.before && !e.action.adds_content()
     };
@@ -118,7 +118,7 @@ pub(super) fn no_op(run: &PolicyRun<'_>) -> Option<Finding> {
     found(
         run,
         FindingKind::NoOp,
-        |e| e.did == Did::Nothing,
+        |e| e.effect == Effect::Nothing,
         |e, n| {
             format!(
                 "`{}` runs {} without changing anything, but the system treats it as a success: its cooldowns and counters still apply.",
@@ -151,7 +151,11 @@ pub(super) fn instruction_lost(run: &PolicyRun<'_>) -> Option<Finding> {
 
 /// Finds summaries before consecutive calls.
 pub(super) fn thrashing(run: &PolicyRun<'_>) -> Option<Finding> {
-    let removing = run.outcome.events.iter().filter(|e| e.did == Did::Removed);
+    let removing = run
+        .outcome
+        .events
+        .iter()
+        .filter(|e| e.effect == Effect::Removed);
     let paid = removing.filter(|e| e.request.is_some()).map(|e| e.call);
     let (mut run, mut longest, mut first, mut last) = (0, 0, 0, None);
     for call in paid {

@@ -1,7 +1,7 @@
 //! The verdict card: the verdict, the messages that fill the context, the cache, and the accuracy of the counts.
 
 use super::course::FEW;
-use super::{Facts, percent, those};
+use super::{Facts, those, whole_percent};
 use crate::analysis::{Clause, Link, verdict};
 use crate::tokens::Basis;
 use crate::units::{Share, Tokens, Usd};
@@ -41,12 +41,12 @@ pub fn besides(facts: &Facts<'_>) -> Vec<Clause> {
         say(" ".to_owned(), None);
         let messages = those(heaviest.len(), "message accounts", "messages account");
         say(messages, Some(Link::Resent(first.message)));
-        let share = percent(share);
+        let share = whole_percent(share);
         say(format!(" for {share} of all tokens sent."), None);
     }
     if let Some(audit) = facts.audit {
         let sent: Tokens = facts.resent.sent;
-        let read = percent(audit.recorded.share_of(sent));
+        let read = whole_percent(audit.recorded.share_of(sent));
         say(" Cache hit rate ".to_owned(), None);
         say(read, Some(Link::Cache(None)));
         let lost: Tokens = audit.breaks.iter().map(|found| found.tokens).sum();

@@ -1,6 +1,6 @@
 //! Insights about recorded compactions and the provider's cache.
 
-use super::{Certainty, Facts, Insight, InsightKind, Level, counted, percent, those};
+use super::{Certainty, Facts, Insight, InsightKind, Level, counted, those, whole_percent};
 use crate::analysis::cost::{Break, Cause};
 use crate::units::{Share, Tokens};
 use std::collections::HashSet;
@@ -134,7 +134,7 @@ pub(super) fn cache_breaks(facts: &Facts<'_>) -> Vec<Insight> {
             evidence: format!(
                 "{} tokens resent at the full input price, {} of all tokens sent{}",
                 found.tokens.short(),
-                percent(facts.share_of_sent(found.tokens)),
+                whole_percent(facts.share_of_sent(found.tokens)),
                 found
                     .usd
                     .map_or(String::new(), |usd| format!(", ${:.2} more", usd.0))

@@ -1,6 +1,6 @@
 //! Insights about the file: impossible usage, windows, unpaired calls and results, and the accuracy of the counts.
 
-use super::{Certainty, Facts, Insight, InsightKind, Level, percent, those};
+use super::{Certainty, Facts, Insight, InsightKind, Level, those, whole_percent};
 use crate::session::{IssueKind, Usage, issues};
 use crate::tokens::Basis;
 use crate::units::{Share, Tokens};
@@ -143,7 +143,7 @@ pub(super) fn counts_differ(facts: &Facts<'_>) -> Vec<Insight> {
     };
     vec![Insight {
         text: what.to_owned(),
-        evidence: format!("mean error {}", percent(Share(error.0))),
+        evidence: format!("mean error {}", whole_percent(Share(error.0))),
         advice: "Single figures are rough; compare lanes with each other.",
         ..insight(InsightKind::CountsDiffer, Level::Warning, None)
     }]

@@ -1,7 +1,7 @@
 //! Tool calls with their results.
 
 use crate::engine::Case;
-use crate::session::Body;
+use crate::session::{Body, COMMAND_KEYS};
 use crate::units::Tokens;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -104,10 +104,7 @@ impl ToolUse<'_> {
 
 /// Returns the command line of a shell call.
 fn command(arguments: &Value) -> Option<String> {
-    match ["command", "cmd", "script"]
-        .iter()
-        .find_map(|key| arguments.get(*key))?
-    {
+    match COMMAND_KEYS.iter().find_map(|key| arguments.get(*key))? {
         Value::String(text) => Some(text.clone()),
         // The last of a list of words is the command line.
         Value::Array(words) => Some(words.last()?.as_str()?.to_owned()),

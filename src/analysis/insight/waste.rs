@@ -1,7 +1,7 @@
 //! Insights about unused tokens: results no longer referenced, duplicates, and results that were too broad.
 
 use super::tool_use::{Breadth, ToolUse};
-use super::{Certainty, Facts, Insight, InsightKind, Level, counted, percent, those};
+use super::{Certainty, Facts, Insight, InsightKind, Level, counted, those, whole_percent};
 use crate::session::Kind;
 use crate::units::Tokens;
 use std::cmp::Reverse;
@@ -58,7 +58,11 @@ impl Waste {
             lane: None,
             call: first_call(facts, first.message),
             message: Some(first.message),
-            text: format!("{}: {} of all tokens sent.", what(&unused), percent(share)),
+            text: format!(
+                "{}: {} of all tokens sent.",
+                what(&unused),
+                whole_percent(share)
+            ),
             evidence: format!(
                 "{} tokens × calls; {}",
                 all.short(),

@@ -6,7 +6,7 @@ use crate::analysis::facts::{FactKind, Facts, KindSurvival, LaneSurvival};
 use crate::analysis::loss::{Names, most_at_risk, references_at_risk};
 use crate::analysis::lower_bound::{LowerBounds, Stuck};
 use crate::analysis::{FindingKind, flaws};
-use crate::engine::{Case, Did, Event, KnobValues, Outcome, Policy, simulate};
+use crate::engine::{Case, Effect, Event, KnobValues, Outcome, Policy, simulate};
 use crate::units::{Share, Tokens, Usd};
 use std::fmt;
 use std::ops::Range;
@@ -55,7 +55,7 @@ pub enum RuledOut {
 }
 
 impl RuledOut {
-    /// The name used in JSON.
+    /// Returns the name used in JSON.
     pub fn name(&self) -> &'static str {
         match self {
             Self::CannotGetBelow(_) => "cannot_get_below_trigger",
@@ -259,7 +259,7 @@ impl<'a> Gauge<'a> {
         let is_wipe = |event: &&Event| event.wipes(self.case.ledger.overhead);
         let wipes = || outcome.events.iter().filter(is_wipe);
         let wipe = wipes().next();
-        let is_paid = |event: &&Event| event.did == Did::Removed && event.request.is_some();
+        let is_paid = |event: &&Event| event.effect == Effect::Removed && event.request.is_some();
         let paid = || outcome.events.iter().filter(is_paid);
         let is_too_long = |event: &&Event| {
             let (sent, received) = event.request.unwrap_or_default();

@@ -257,7 +257,7 @@ pub(super) fn facts(
     Frame::new().inner_margin(margin).show(ui, |ui| {
         let [both, a, b] = [facts.shared, of_a, of_b].map(|n| wording::grouped(n as u64));
         let text = format!("{both} facts in both, {a} only in A, {b} only in B");
-        let help = "Facts are found by rules: files, commands, errors, values and other names. Facts that a later one replaced are left out. A fact is the same if kind and text are.";
+        let help = "Facts are found by rules: files, commands, errors, values and other names. Facts that a later one replaced are left out. Two facts are equal if their kind and text are equal.";
         ui.label(small(ui, text)).on_hover_text(help);
     });
     let row_at = |row: usize| -> (Side, &OnlyFact) {

@@ -64,7 +64,7 @@ pub struct Conversion {
 /// Returns the formats this session can be written in. Its own format is last, since that is a copy.
 pub fn possible(document: &Document) -> Vec<&'static Format> {
     let own = document.session().source.format;
-    let others = exec::targets().filter(|format| format.name != own);
+    let others = formats::accepting_any_source().filter(|format| format.name != own);
     others.chain(formats::by_name(own)).collect()
 }
 

@@ -94,7 +94,7 @@ fn is_copy(document: &Document, format: &str) -> bool {
 
 fn fields(ui: &mut Ui, document: &Document, draft: &mut ConversionDraft, commands: &mut Commands) {
     let line = |ui: &mut Ui, label: &str, content: &mut dyn FnMut(&mut Ui, Id)| {
-        widgets::labelled(ui, (label, LABEL, space::M), content);
+        widgets::labelled(ui, label, LABEL, space::M, content);
     };
     line(ui, "format", &mut |ui, label| {
         let chosen = formats::by_name(draft.format).map_or("none", |f| f.label);

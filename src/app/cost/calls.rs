@@ -10,7 +10,7 @@ use crate::app::runs::replays::LaneRun;
 use crate::app::selection::SelectCommand;
 use crate::app::theme::{self, palette, space};
 use crate::app::view::ViewCommand;
-use crate::app::widgets::table::{Column, Table, number_column};
+use crate::app::widgets::table::{Column, SortOrder, Table, number_column};
 use crate::app::widgets::text::{padded, weak};
 use crate::app::widgets::{self, Tone};
 use crate::app::wording;
@@ -48,9 +48,9 @@ fn columns(n_calls: usize, sort: CallSort) -> Vec<Column<'static, Col>> {
             .help(help)
     };
     let sorted = |key| {
-        let descending = (sort.key == key).then_some(sort.is_descending);
         // The default order needs no arrow.
-        descending.filter(|is_descending| key != CallKey::Call || *is_descending)
+        let is_shown = key != CallKey::Call || sort.is_descending;
+        (sort.key == key && is_shown).then_some(SortOrder::new(sort.is_descending))
     };
     vec![
         Column::new(Col::Call, "call", number_column(n_calls))

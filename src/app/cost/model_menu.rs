@@ -37,7 +37,7 @@ pub(in crate::app) fn list(ui: &mut Ui, chosen: Option<&str>) -> Option<&'static
             ui.spacing_mut().item_spacing.y = 0.0;
             for row in found {
                 let is_chosen = chosen == Some(&row.name);
-                if widgets::choice(ui, (&row.name, ""), &description(row), is_chosen).clicked() {
+                if widgets::choice(ui, &row.name, "", &description(row), is_chosen).clicked() {
                     clicked = Some(row.name.as_str());
                 }
             }

@@ -67,7 +67,7 @@ impl App {
 
     fn edit_export(&mut self, ctx: &egui::Context, command: ExportCommand) {
         let (Some(document), Some(runs), Some(export)) =
-            (&self.document, self.derived.runs(), &mut self.export)
+            (&self.document, self.derived.shared_runs(), &mut self.export)
         else {
             return;
         };

@@ -100,7 +100,7 @@ pub(super) fn show(
 
 /// Shows a labelled line of the form. The label aligns with the first line of its content.
 fn line<R>(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui, Id) -> R) {
-    widgets::labelled(ui, (label, LABEL, space::M), content);
+    widgets::labelled(ui, label, LABEL, space::M, content);
     ui.add_space(space::XS);
 }
 

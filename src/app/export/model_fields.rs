@@ -141,5 +141,5 @@ pub(in crate::app) fn field(ui: &mut Ui, label: &str, text: &mut String, hint: &
 
 /// Shows a labelled line of the form.
 pub(in crate::app) fn row(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui, egui::Id)) {
-    widgets::labelled(ui, (label, LABEL, space::S), content);
+    widgets::labelled(ui, label, LABEL, space::S, content);
 }

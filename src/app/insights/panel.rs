@@ -1,4 +1,4 @@
-//! The tab Insights: findings about the session and every lane, most severe first. One can be open.
+//! The tab Insights: insights into the session and every lane, most severe first. One can be open.
 
 use super::input::InsightsInput;
 use super::list::{self, InsightFilter, Row};
@@ -46,8 +46,8 @@ pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &m
     let levels: Vec<_> = std::iter::once((None, rows.len())).chain(levels).collect();
     for (level, n) in levels.into_iter().rev() {
         let name = level.map_or("all", wording::level);
-        let sentence = small(ui, format!("{name} {}", wording::grouped(n as u64)));
-        let label = ui.selectable_label(filter.level == level, sentence);
+        let text = small(ui, format!("{name} {}", wording::grouped(n as u64)));
+        let label = ui.selectable_label(filter.level == level, text);
         if label
             .accessible_name(format!("Show insights: {name}"))
             .clicked()

@@ -21,7 +21,7 @@ impl SessionInsights {
         let facts = Facts::new(
             &runs.case,
             &runs.recorded.outcome,
-            runs.verdict_inputs.clone(),
+            (runs.output_reserve, runs.trigger.clone()),
             audit,
         );
         Self {

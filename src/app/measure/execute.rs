@@ -12,7 +12,7 @@ impl App {
         if let MeasureCommand::Browse(path) = command {
             return self.ask_for_file(ctx, DialogPurpose::Measure(path));
         }
-        let Some(runs) = self.derived.runs() else {
+        let Some(runs) = self.derived.shared_runs() else {
             return;
         };
         let keeps_state = self.saved.keeps_state();

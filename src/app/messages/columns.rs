@@ -1,7 +1,7 @@
 //! Columns of the message table: their titles, widths and visibility.
 
 use super::order::{Column as Key, Sort};
-use crate::app::widgets::table::{Column, number_width};
+use crate::app::widgets::table::{Column, SortOrder, number_width};
 use egui_extras::Column as Width;
 
 /// A column of the message table.
@@ -200,9 +200,8 @@ struct Head {
     help: &'static str,
 }
 
-/// Returns whether the table is sorted by this column, largest first. `None` for other columns and for the session's
-/// own order.
-fn sorted(sort: Sort, key: Key) -> Option<bool> {
+/// Returns the order if the table is sorted by this column; `None` for the session's own order.
+fn sorted(sort: Sort, key: Key) -> Option<SortOrder> {
     let is_shown = key != Key::Number || sort.is_descending;
-    (sort.column == key && is_shown).then_some(sort.is_descending)
+    (sort.column == key && is_shown).then_some(SortOrder::new(sort.is_descending))
 }

@@ -121,7 +121,7 @@ fn show_changes(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands)
     area.show(ui, |ui| {
         Frame::new().inner_margin(INNER).show(ui, |ui| {
             pager(ui, input.view.detail, page, pages, commands);
-            changes::panel::show(ui, input, (all, page), commands);
+            changes::panel::show(ui, input, all, page, commands);
         });
     });
 }

@@ -14,7 +14,7 @@ use crate::app::shell::command::ShellCommand;
 use crate::app::shell::open_session::OpenSession;
 use crate::app::shell::resizable_panel::{ResizablePanel, Side};
 use crate::app::theme::{palette, space};
-use crate::app::widgets::in_view::{InView, Rows};
+use crate::app::widgets::in_view::{InView, Rows, SelectedRow};
 use crate::app::widgets::table::{Row, Table};
 use crate::app::widgets::text::{padded, small, weak};
 use crate::app::{manual_edits, notes, widgets, wording};
@@ -202,10 +202,10 @@ fn table(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
     };
     let mut kept = InView::load(&ctx, id);
     if input.once.reveals_message || input.once.reorders_messages {
-        kept.ask();
+        kept.request();
     }
     let selected = selected_row(input, &kept);
-    let followed = kept.follow(selected.map(|row| (row, (row, 0))), shape);
+    let followed = kept.follow(selected.map(SelectedRow::new), shape);
     // Without a selection, a newly sorted table starts at the top.
     let start = (input.once.reorders_messages && selected.is_none()).then_some(0.0);
     let offset = followed.or(start).unwrap_or(kept.offset);
@@ -234,7 +234,7 @@ fn table(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
     if let Some(key) = shown.sorted_by.and_then(Col::sort_key) {
         commands.push(MessagesCommand::Sort(input.view.sort.clicked(key)));
     }
-    kept.store(&ctx, id, shown.offset, selected.map(|row| (row, shape)));
+    kept.store(&ctx, id, shown.offset, shape);
 }
 
 /// Returns the table row of the selected message. Checks its previous row first.

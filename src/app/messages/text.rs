@@ -3,7 +3,7 @@
 use crate::app::open::document::{self, Document};
 use crate::app::wording;
 use crate::safe_text;
-use crate::session::{Body, Kind, Message, Part, kind_of};
+use crate::session::{Body, COMMAND_KEYS, Kind, Message, PATH_KEYS, Part, kind_of};
 use crate::tokens::TokenLedger;
 use crate::units::{Bytes, Tokens};
 
@@ -163,13 +163,8 @@ pub(in crate::app) fn pretty(json: &str) -> String {
         .unwrap_or_else(|| json.to_owned())
 }
 
-/// Arguments that describe the target of a call, most specific first.
-const SUBJECTS: [&str; 16] = [
-    "command",
-    "cmd",
-    "file_path",
-    "filePath",
-    "path",
+/// Arguments besides commands and paths that describe the target of a call, most specific first.
+const SUBJECT_KEYS: [&str; 11] = [
     "pattern",
     "query",
     "url",
@@ -187,7 +182,8 @@ const SUBJECTS: [&str; 16] = [
 pub(in crate::app) fn subject(arguments: &str, max_chars: usize) -> String {
     let json = serde_json::from_str::<serde_json::Value>(arguments).ok();
     let object = json.as_ref().and_then(serde_json::Value::as_object);
-    let named = object.and_then(|o| SUBJECTS.iter().find_map(|key| words(o.get(*key)?)));
+    let keys = || COMMAND_KEYS.iter().chain(&PATH_KEYS).chain(&SUBJECT_KEYS);
+    let named = object.and_then(|o| keys().find_map(|key| words(o.get(*key)?)));
     let first = || object.and_then(|o| o.values().find_map(words));
     // Reads only a small multiple of the displayed length from a long text.
     let line = |text: &str| safe_text::one_line(safe_text::head(text, 8 * max_chars), max_chars);

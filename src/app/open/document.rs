@@ -221,8 +221,7 @@ impl Document {
 
     /// Returns the display name of the format.
     pub fn format_label(&self) -> &'static str {
-        let name = self.session().source.format;
-        crate::formats::by_name(name).map_or(name, |f| f.label)
+        crate::formats::label(self.session().source.format)
     }
 }
 

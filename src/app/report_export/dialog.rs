@@ -98,7 +98,7 @@ fn chart_fields(ui: &mut Ui, draft: &mut ReportDraft) {
 }
 
 fn line(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui, Id)) {
-    widgets::labelled(ui, (label, LABEL, space::M), content);
+    widgets::labelled(ui, label, LABEL, space::M, content);
 }
 
 fn buttons(ui: &mut Ui, report: &ReportExport, commands: &mut Commands) {

@@ -7,7 +7,7 @@ use crate::app::shell::file_dialog::DialogPurpose;
 impl App {
     /// Executes a command of the dialog of a report or chart file.
     pub(in crate::app) fn execute_report(&mut self, ctx: &egui::Context, command: ReportCommand) {
-        let (Some(document), Some(runs)) = (&self.document, self.derived.runs()) else {
+        let (Some(document), Some(runs)) = (&self.document, self.derived.shared_runs()) else {
             return;
         };
         match (command, &mut self.report) {

@@ -71,7 +71,7 @@ fn form(ui: &mut Ui, restoring: &Restoring, commands: &mut Commands) {
             hint,
         } in FIELDS
         {
-            widgets::labelled(ui, (label, LABEL, space::M), |ui, label| {
+            widgets::labelled(ui, label, LABEL, space::M, |ui, label| {
                 let field = PathField { id, label, hint };
                 if field.show(ui, path.of_mut(&mut draft)) {
                     commands.push(RestoreCommand::Browse(path));

@@ -1,7 +1,7 @@
 //! The settings and the result of restoring the source of a managed conversation.
 
 use crate::app::background::latest_result::WorkMode;
-use crate::app::background::task::{self, Background};
+use crate::app::background::task::Background;
 use crate::app::open::document::{Document, Origin};
 use crate::exec::{self, Restored};
 use std::path::PathBuf;
@@ -107,10 +107,7 @@ impl Restoring {
         let output = (!self.draft.output.trim().is_empty()).then_some(output);
         let work = move || exec::restore(&managed, output.as_deref());
         self.failed = None;
-        self.work = Some(match at {
-            WorkMode::AsNeeded => task::start("restore", ctx, work),
-            WorkMode::InFrame => task::done(work),
-        });
+        self.work = Some(at.start(ctx, "restore", work));
     }
 
     /// Receives the restored file since the last frame.

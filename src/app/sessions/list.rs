@@ -5,7 +5,7 @@ use crate::analysis::query::Hit;
 use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task::Background;
 use crate::app::tabs::target_tab::TargetTab;
-use crate::exec::stores::{self, Cache, Listed, Listing, SessionSummary};
+use crate::exec::stores::{self, Cache, Listed, SessionSummary};
 use crate::exec::{self, IndexFolder};
 use crate::progress::Progress;
 use crate::units::Share;
@@ -118,7 +118,7 @@ pub struct Sessions {
     pub is_descending: bool,
     /// Index of the row highlighted by keyboard.
     pub highlighted: Option<u32>,
-    /// Error of the listing.
+    /// Error of the listing, or a warning that it is incomplete.
     pub problem: Option<String>,
     /// The search in all sessions.
     pub search: SessionSearch,
@@ -126,7 +126,8 @@ pub struct Sessions {
     pub is_shown: bool,
     progress: Arc<Progress>,
     news: Receiver<Listed>,
-    work: Option<Background<Result<Listing, String>>>,
+    /// Reads the rows and returns a warning if files are missing.
+    work: Option<Background<Result<Option<String>, String>>>,
 }
 
 impl Sessions {
@@ -183,7 +184,8 @@ impl Sessions {
             self.sort();
         }
         match self.work.take().map(Background::take) {
-            Some(Ok(Some(Ok(_)))) | None => {}
+            Some(Ok(Some(Ok(warning)))) => self.problem = warning,
+            None => {}
             Some(Ok(Some(Err(problem)))) => self.problem = Some(problem),
             Some(Ok(None)) => self.problem = Some("the reader stopped unexpectedly".to_owned()),
             Some(Err(work)) => self.work = Some(work),
@@ -308,19 +310,22 @@ fn read(
     progress: &Progress,
     news: &Sender<Listed>,
     ctx: &egui::Context,
-) -> Result<Listing, String> {
+) -> Result<Option<String>, String> {
     let found = files(folder, progress)?;
     let mut cache = if keeps_state {
         Cache::load()
     } else {
         Cache::default()
     };
-    let listing = stores::list(&found, usize::MAX, &mut cache, progress, |listed| {
+    let listing = stores::list(&found.files, usize::MAX, &mut cache, progress, |listed| {
         // The list may be closed already.
         let _ = news.send(listed.clone());
         ctx.request_repaint_after(Duration::from_millis(50));
     });
     // Rows are cached even after an error; a failure to save the cache is ignored.
     let _ = cache.save();
-    listing.map_err(|cancelled| cancelled.to_string())
+    match listing {
+        Ok(_) => Ok(found.warning),
+        Err(cancelled) => Err(cancelled.to_string()),
+    }
 }

@@ -4,7 +4,7 @@ use crate::analysis::query::{Query, QueryError};
 use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task::Background;
 use crate::exec::search::{FoundSession, SearchOptions, SearchResult, search};
-use crate::exec::stores::{self, FoundFile};
+use crate::exec::stores::{self, FoundFile, FoundFiles};
 use crate::exec::{IndexError, IndexFolder};
 use crate::progress::Progress;
 use crate::tokens;
@@ -195,7 +195,7 @@ impl SessionSearch {
         let (sender, found) = channel();
         let (shared, index, redrawn) = (Arc::clone(&progress), self.index.clone(), ctx.clone());
         let work = move || {
-            let files = files(folder.as_deref(), &shared)?;
+            let files = files(folder.as_deref(), &shared)?.files;
             let result = match &options {
                 Some(options) => search(&files, options, &index, &shared, |session| {
                     // The search may be stopped already.
@@ -304,7 +304,7 @@ fn update(
 }
 
 /// Finds the files of a folder, or of all agents.
-pub(super) fn files(folder: Option<&Path>, progress: &Progress) -> Result<Vec<FoundFile>, String> {
+pub(super) fn files(folder: Option<&Path>, progress: &Progress) -> Result<FoundFiles, String> {
     match folder {
         Some(folder) => stores::find_in(folder, progress).map_err(|error| error.to_string()),
         None => stores::find(progress).map_err(|error| error.to_string()),

@@ -129,7 +129,8 @@ fn compare_command(listed: &Listed) -> CompareCommand {
 
 fn columns(sessions: &Sessions, is_wide: bool) -> Vec<table::Column<'static, Column>> {
     let column = |(key, title): (Column, &'static str)| {
-        let sorted = (sessions.column == key).then_some(sessions.is_descending);
+        let order = table::SortOrder::new(sessions.is_descending);
+        let sorted = (sessions.column == key).then_some(order);
         let column = table::Column::new(key, title, width(key)).flush();
         let column = column.sortable(sorted);
         match key {

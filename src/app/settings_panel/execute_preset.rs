@@ -3,13 +3,13 @@
 use super::preset_saving::{PresetCommand, PresetSaving};
 use crate::app::App;
 use crate::exec::policy_text;
-use crate::presets::own::{Own, own};
+use crate::presets::own::{TunedPreset, own};
 
 impl App {
     /// Executes a command of the preset dialog.
     pub(in crate::app) fn execute_preset(&mut self, command: PresetCommand) {
         match command {
-            PresetCommand::Start(_) if !self.own_presets.is_kept() => {
+            PresetCommand::Start(_) if !self.own_presets.can_save() => {
                 let text = "Cannot save presets with --no-state.";
                 self.warn(Some(text.to_owned()));
             }
@@ -63,7 +63,7 @@ impl App {
     }
 
     /// Writes the preset of a lane.
-    fn write_preset(&self, saving: &PresetSaving) -> Result<Own, String> {
+    fn write_preset(&self, saving: &PresetSaving) -> Result<TunedPreset, String> {
         let runs = self.derived.runs();
         let run = runs.and_then(|runs| runs.lanes.get(saving.lane));
         let run = run.ok_or("the lane is not replayed yet; try again")?;

@@ -139,7 +139,7 @@ pub(super) fn show_knob(
         value,
         range: knob.range[0]..=knob.range[1],
         step: knob.step,
-        log: is_wide(knob),
+        is_logarithmic: is_wide(knob),
         unit: wording::knob_unit(&knob.unit),
         help: if is_short { help } else { "" },
         hint: &hint,
@@ -156,7 +156,7 @@ pub(super) fn show_knob(
     };
     knob_curve::show(ui, input, knob, &spec);
     let key = KnobKey::of(lane.policy, knob);
-    if response.reset {
+    if response.is_reset {
         commands.push(SettingsCommand::SetInLane(lane.index, key, None));
     } else if let Some(value) = response.changed {
         let value = Some(knobs::snapped(knob, value));

@@ -245,7 +245,7 @@ fn strategy(ui: &mut Ui, input: &SettingsInput<'_>, lane: KnobLane<'_>, commands
         value: 0.0,
         range: 0.0..=0.0,
         step: 1.0,
-        log: false,
+        is_logarithmic: false,
         unit: "",
         help: policy.first_sentence(),
         hint: &hint,
@@ -256,7 +256,7 @@ fn strategy(ui: &mut Ui, input: &SettingsInput<'_>, lane: KnobLane<'_>, commands
         tone: Tone::Plain,
     };
     let width = (ui.available_width() * 0.6).round();
-    knob_menu(ui, &spec, (&policy.label, width), |ui| {
+    knob_menu(ui, &spec, &policy.label, width, |ui| {
         if let Some(name) = preset_menu::list(ui, input.policies, &policy.name) {
             commands.push(LanesCommand::SetPolicy(lane.index, name));
             ui.close();
@@ -288,7 +288,7 @@ fn window(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Commands) {
         value: shown.as_f64(),
         range: 2_000.0..=2_000_000.0_f64.max(known.as_f64()),
         step: 1_000.0,
-        log: true,
+        is_logarithmic: true,
         unit: "tok",
         help: "The model's hard limit, for all lanes.",
         hint: "",
@@ -299,7 +299,7 @@ fn window(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Commands) {
         tone,
     };
     let response = knob_slider(ui, &spec);
-    if response.reset {
+    if response.is_reset {
         commands.push(SettingsCommand::SetWindow(None));
     } else if let Some(value) = response.changed {
         commands.push(SettingsCommand::SetWindow(Some(Tokens(value as u64))));

@@ -5,7 +5,7 @@ use super::preset_saving::{PresetCommand, PresetSaving};
 use crate::app::command::Commands;
 use crate::app::theme::{palette, space};
 use crate::app::widgets::dialog::{
-    DialogEnd, DialogField, dialog, dialog_buttons, dialog_end, dialog_title,
+    DialogAction, DialogEnd, DialogField, dialog, dialog_buttons, dialog_end, dialog_title,
 };
 use crate::app::widgets::text::{small, weak};
 use crate::app::wording;
@@ -52,7 +52,12 @@ pub fn show(ui: &Ui, saving: &PresetSaving, policies: &Policies, commands: &mut 
         }
         ui.add_space(space::M);
         let verb = if is_there { "Replace" } else { "Save" };
-        dialog_buttons(ui, verb, made.is_ok(), input.is_entered)
+        let action = DialogAction {
+            verb,
+            is_possible: made.is_ok(),
+            is_entered: input.is_entered,
+        };
+        dialog_buttons(ui, action)
     });
     commands.extend(dialog_end(&modal).map(|end| match end {
         DialogEnd::Confirmed => PresetCommand::Save,

@@ -91,7 +91,7 @@ fn menu(ui: &mut Ui, call: usize, commands: &mut Commands) {
         ui.set_max_width(WIDTH - 10.0);
         ui.spacing_mut().item_spacing.y = 0.0;
         for known in provider_errors() {
-            let row = widgets::choice(ui, (&known.label, ""), &known.source, false);
+            let row = widgets::choice(ui, &known.label, "", &known.source, false);
             if row.on_hover_text(&known.text).clicked() {
                 commands.push(SettingsCommand::SetError(
                     call,

@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::app::cost::state::misses;
 use crate::app::selection::{Direction, Landmark};
-use crate::engine::Did;
+use crate::engine::Effect;
 
 impl App {
     /// Selects the next or previous call with a landmark.
@@ -34,7 +34,10 @@ impl App {
         let last = runs.case.session.calls.len().saturating_sub(1);
         let mut calls: Vec<usize> = match landmark {
             Landmark::Compaction => {
-                let compactions = outcome.events.iter().filter(|e| e.did == Did::Removed);
+                let compactions = outcome
+                    .events
+                    .iter()
+                    .filter(|e| e.effect == Effect::Removed);
                 compactions.map(|event| event.call.min(last)).collect()
             }
             Landmark::Overflow => {

@@ -93,13 +93,23 @@ pub(in crate::app) enum DialogEnd {
     Cancelled,
 }
 
-/// Shows the button of the dialog's action, which Enter presses too, and the one that cancels it.
-pub(in crate::app) fn dialog_buttons(
-    ui: &mut Ui,
-    verb: &str,
-    is_possible: bool,
-    is_entered: bool,
-) -> Option<DialogEnd> {
+/// The action of a dialog.
+pub(in crate::app) struct DialogAction<'a> {
+    /// Text of its button.
+    pub(in crate::app) verb: &'a str,
+    /// Whether the input is complete.
+    pub(in crate::app) is_possible: bool,
+    /// Whether Enter was pressed, which has the effect of the button.
+    pub(in crate::app) is_entered: bool,
+}
+
+/// Shows the button of the dialog's action, and the one that cancels it.
+pub(in crate::app) fn dialog_buttons(ui: &mut Ui, action: DialogAction<'_>) -> Option<DialogEnd> {
+    let DialogAction {
+        verb,
+        is_possible,
+        is_entered,
+    } = action;
     let buttons = ui.horizontal(|ui| {
         let action = ui.add_enabled_ui(is_possible, |ui| primary_button(ui, verb));
         let is_cancelled = secondary_button(ui, "Cancel", "Esc").clicked();

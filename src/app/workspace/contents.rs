@@ -92,7 +92,7 @@ pub(super) struct SessionSize {
 /// The view of a session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(in crate::app) struct KeptView {
-    /// Label of the open tab.
+    /// Key of the open tab.
     pub(super) tab: String,
     /// Unit of the timeline's axis.
     pub(super) axis: Axis,
@@ -108,8 +108,9 @@ pub(in crate::app) struct KeptView {
 impl KeptView {
     /// Returns the open tab, if this version has it.
     pub(super) fn tab(&self) -> Option<Tab> {
-        let mut all = Tab::ALL.iter().copied();
-        all.find(|tab| tab.label() == self.tab)
+        // Older files have the label.
+        let is_open = |tab: &Tab| tab.key().eq_ignore_ascii_case(&self.tab);
+        Tab::ALL.iter().copied().find(is_open)
     }
 }
 

@@ -211,7 +211,7 @@ impl App {
         if comparison.problem().is_some() {
             return None;
         }
-        let second = comparison.place();
+        let second = comparison.source();
         KeptComparison::new(document, second, self.view.compare.is_by_share)
     }
 
@@ -220,7 +220,7 @@ impl App {
             config: self.config.clone(),
             selection: self.selection,
             view: KeptView {
-                tab: self.view.tab.label().to_owned(),
+                tab: self.view.tab.key().to_owned(),
                 axis: self.view.timeline.axis,
                 zoom: kept_zoom::zoom(ctx),
                 panels: resizable_panel::chosen_sizes(ctx),

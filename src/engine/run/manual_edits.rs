@@ -5,7 +5,7 @@ use super::manual_changes::{Leftover, Uncleared, cleared, leftover};
 use super::unpinned::{Unpinned, listed};
 use crate::engine::context::taken::{Taken, join, ranges, widen};
 use crate::engine::context::{Entry, EntryBody, Left, PartStatuses};
-use crate::engine::outcome::event::{Cause, Did, Event};
+use crate::engine::outcome::event::{Cause, Effect, Event};
 use crate::engine::outcome::measure::OwnMeasure;
 use crate::engine::outcome::warning::{EditWarning, Warning};
 use crate::engine::policy::stages::ActionKind;
@@ -110,7 +110,7 @@ impl Run<'_> {
         let touched = self.messages_of(touched.copied());
         let partners = gone.iter().filter(|entry| !chosen[**entry]).copied();
         let partners = self.messages_of(partners.chain(edits.iter().map(|(entry, _)| *entry)));
-        let log = (!partners.is_empty()).then(|| went_too(&partners));
+        let log = (!partners.is_empty()).then(|| note_on_pairs(&partners));
         self.apply_edit(ActionKind::Drop, &touched, log, |working| {
             working.amend(edits);
             let gone = Taken::new(&working.context, gone);
@@ -181,7 +181,7 @@ impl Run<'_> {
         let Location::Entry(entry) = locations[message as usize] else {
             return Err(self.absent(message, locations));
         };
-        self.free(message)?;
+        self.check_editable(message)?;
         let parts = self.case.session.messages[message as usize].parts.clone();
         let mut pairs = self.case.index.pair[parts].iter().flatten();
         if pairs.any(|pair| pins.holds_pair(*pair)) {
@@ -194,7 +194,7 @@ impl Run<'_> {
     /// Returns the entry of a message if it may be cleared; none if it was just dropped manually; else the reason.
     fn clearable(&self, message: u32, locations: &[Location]) -> Result<Option<usize>, Rejection> {
         match locations[message as usize] {
-            Location::Entry(entry) => self.free(message).map(|()| Some(entry)),
+            Location::Entry(entry) => self.check_editable(message).map(|()| Some(entry)),
             Location::Taken(Some(event)) if self.outcome.events[event as usize].is_manual() => {
                 Ok(None)
             }
@@ -203,7 +203,7 @@ impl Run<'_> {
     }
 
     /// Rejects instructions and pinned messages, which stay.
-    fn free(&self, message: u32) -> Result<(), Rejection> {
+    fn check_editable(&self, message: u32) -> Result<(), Rejection> {
         let reason = if message < self.case.index.preamble_end {
             "instructions stay"
         } else if self.case.pins().is_pinned(message) {
@@ -281,11 +281,11 @@ impl Run<'_> {
             after: self.working.tokens(),
             messages: widen(messages),
             request: None,
-            did: Did::Removed,
+            effect: Effect::Removed,
             measured: OwnMeasure::default(),
             orphans: self.working.orphans().saturating_sub(orphans),
             forgotten: 0,
-            left: self.working.spoken(),
+            left: self.working.n_messages(),
             log: log.into_iter().collect(),
             files: Vec::new(),
             error: None,
@@ -320,7 +320,7 @@ impl RejectedEdits {
 }
 
 /// Returns the note about messages that were changed because of their pairs.
-fn went_too(messages: &[Range<u32>]) -> String {
+fn note_on_pairs(messages: &[Range<u32>]) -> String {
     format!(
         "{} changed too: a call and its results go together",
         listed(messages)

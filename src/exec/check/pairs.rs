@@ -2,6 +2,7 @@
 
 use super::outcome::Check;
 use super::promise::{Promise, context_messages};
+use crate::formats::{self, ResultPosition};
 use crate::session::{Body, Message, Part, Role, Session};
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -60,10 +61,9 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
         .iter()
         .map(|idx| read.parts_of(&read.messages[*idx]));
     let calls: usize = parts.map(|parts| calls_of(parts).count()).sum();
-    let position = if allows_gaps(read) {
-        "after"
-    } else {
-        "directly after"
+    let position = match result_position(read) {
+        ResultPosition::AnywhereAfter => "after",
+        _ => "directly after",
     };
     let calls = crate::figure::counted(calls, "call");
     if found.is_empty() {
@@ -133,16 +133,19 @@ fn faults<'a>(session: &'a Session, order: &[usize]) -> Vec<Found<'a>> {
     let left = results.filter(is_left).map(|(at, (_, call))| (at, call));
     let mut found = matched(missed, left.collect());
     found.sort_by_key(|(at, ..)| *at);
+    let allows_gaps = result_position(session) == ResultPosition::AnywhereAfter;
     found
         .into_iter()
-        .filter(|(_, fault, _)| !(allows_gaps(session) && *fault == Fault::Apart))
+        .filter(|(_, fault, _)| !(allows_gaps && *fault == Fault::Apart))
         .map(|(at, fault, call)| (order[at], fault, call))
         .collect()
 }
 
-/// Returns true if a result may follow its call anywhere, as the provider of Codex allows.
-fn allows_gaps(session: &Session) -> bool {
-    session.source.format == "codex_rollout"
+fn result_position(session: &Session) -> ResultPosition {
+    let format = formats::by_name(session.source.format);
+    format.map_or(ResultPosition::BeforeNextAnswer, |format| {
+        format.result_position
+    })
 }
 
 /// Matches the remaining calls and results: a result after its call is [`Fault::Apart`].
@@ -177,19 +180,22 @@ fn matched<'a>(missed: Vec<(usize, &'a str)>, left: Vec<(usize, &'a str)>) -> Ve
     found
 }
 
-/// Returns the results where the format's provider expects those of the previous message: for `OpenAI` in the tool messages
-/// that follow directly, for Anthropic at the start of the next message, for Claude Code, which assembles requests itself,
-/// anywhere before the next answer.
+/// Returns the results at the position that the format requires for those of the previous message.
 fn following_results<'a>(session: &'a Session, rest: &[&Message]) -> Vec<(usize, &'a str)> {
-    let n = match session.source.format {
-        "openai_chat" => rest.iter().take_while(|m| m.role == Role::Tool).count(),
-        "anthropic_messages" => rest.iter().take(1).filter(|m| m.role == Role::User).count(),
-        _ => rest
+    let position = result_position(session);
+    let n = match position {
+        ResultPosition::NextToolMessages => {
+            rest.iter().take_while(|m| m.role == Role::Tool).count()
+        }
+        ResultPosition::StartOfNextMessage => {
+            rest.iter().take(1).filter(|m| m.role == Role::User).count()
+        }
+        ResultPosition::BeforeNextAnswer | ResultPosition::AnywhereAfter => rest
             .iter()
             .take_while(|m| m.role != Role::Assistant)
             .count(),
     };
-    let is_headed = session.source.format == "anthropic_messages";
+    let is_headed = position == ResultPosition::StartOfNextMessage;
     let results = |message: &&Message| {
         let head = if is_headed {
             head(session.parts_of(message))

@@ -10,7 +10,7 @@ mod locations;
 mod summary;
 
 pub use cache::Cache;
-pub use find::{FoundFile, find, find_in};
+pub use find::{FoundFile, FoundFiles, find, find_in};
 pub use listing::{Listed, Listing, Parent, list};
 pub use locations::existing_folders;
 pub(super) use locations::folders;

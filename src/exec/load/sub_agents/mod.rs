@@ -13,7 +13,7 @@ mod scan;
 
 use super::session_folder;
 use crate::exec::files::{LoadError, file_name, read_all};
-use crate::formats::{self, ImportReport, Input, Parsed, SubAgentCalls};
+use crate::formats::{self, ImportReport, Input, Parsed, SubAgentCalls, SubAgentFiles};
 use crate::progress::Progress;
 use crate::session::{Conversation, Session, Track};
 use crate::units::Bytes;
@@ -34,15 +34,15 @@ pub(super) fn attach(
         return files;
     };
     let report = &mut parsed.report;
-    let found = match main.source.format {
-        "claude_code" => claude::find(path, main, report),
-        "codex_rollout" => codex::find(path, main, report),
-        "gemini_cli" => {
+    let found = match files_of(main.source.format) {
+        Some(SubAgentFiles::SessionFolder) => claude::find(path, main, report),
+        Some(SubAgentFiles::DayFolders) => codex::find(path, main, report),
+        Some(SubAgentFiles::ParentFolder) => {
             report.parent = report.parent.take().or_else(|| gemini::parent(path));
             gemini::find(path, main, report)
         }
-        "opencode" => opencode::find(path, main, report),
-        _ => Vec::new(),
+        Some(SubAgentFiles::ProjectFolder) => opencode::find(path, main, report),
+        None => Vec::new(),
     };
     for (file, conversation) in found.into_iter().take(MAX_SUB_AGENTS) {
         let same = conversations
@@ -61,10 +61,14 @@ pub(super) fn attach(
 
 /// Returns the title of the session that started the one at `path`, if its program stores both in one folder.
 pub(in crate::exec) fn parent_name(path: &Path, format: &str, parent: &str) -> Option<String> {
-    match format {
-        "opencode" => opencode::title(path, format, parent),
+    match files_of(format)? {
+        SubAgentFiles::ProjectFolder => opencode::title(path, format, parent),
         _ => None,
     }
+}
+
+fn files_of(format: &str) -> Option<SubAgentFiles> {
+    formats::by_name(format)?.sub_agent_files
 }
 
 /// Reads the file of a sub-agent.
@@ -95,7 +99,7 @@ pub(super) fn read(
     let mut parsed = formats::parse_with(&document, progress)
         .map_err(|error| LoadError(format!("{shown}: {error}")))?;
     if let Some(session) = parsed.sessions.first_mut() {
-        if main.source.format == "claude_code" {
+        if files_of(main.source.format) == Some(SubAgentFiles::SessionFolder) {
             claude::describe(path, main, report, session);
         } else {
             let identity = formats::identity_of(&session.source).unwrap_or_default();
