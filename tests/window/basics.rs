@@ -1,11 +1,11 @@
 //! First steps in the window: open, select, change settings, export; and errors.
 
-use crate::screen::{Window, copy_of, empty, go_to, large, sample, sized, type_into};
+use crate::screen::{
+    MANY_RESULTS, Window, add_lane, copy_of, empty, go_to, large, sample, set_slider, sized,
+};
 use egui::accesskit::Role;
 use egui::{Event, Key, Vec2};
 use egui_kittest::kittest::Queryable as _;
-
-const MANY_RESULTS: &str = "many-tool-results.jsonl";
 
 #[test]
 fn the_empty_window_offers_ways_to_open_a_session() {
@@ -54,10 +54,7 @@ fn a_missing_file_is_reported_by_name() {
 fn a_lower_trigger_compacts_more_and_undo_restores_the_lanes() {
     let mut window = large(sample(MANY_RESULTS));
     let before = lanes(&window);
-    window
-        .get_by_role_and_label(Role::Slider, "compression_trigger")
-        .set_value_accesskit(0.30);
-    window.run_steps(4);
+    set_slider(&mut window, "compression_trigger", 0.30);
     let after = lanes(&window);
     assert_ne!(before, after, "the lanes follow the slider");
     window.get_by_label("Undo").click();
@@ -118,17 +115,14 @@ fn an_export_is_written_and_checked() {
     assert_eq!(
         std::fs::read(&source).expect("the source is there"),
         bytes,
-        "the source is as it was"
+        "the source is unchanged"
     );
 }
 
 #[test]
 fn lanes_are_switched_added_and_removed() {
     let mut window = large(sample(MANY_RESULTS));
-    window.get_by_label("Policy of lane 1").click();
-    window.run_steps(3);
-    window.get_by_label("Add a lane").click();
-    window.run_steps(4);
+    add_lane(&mut window);
     window.get_by_label_contains("Focus lane 4: No management");
     window.get_by_label("Policy of lane 4").click();
     window.run_steps(3);
@@ -156,9 +150,7 @@ fn a_policy_is_found_by_words_and_chosen_with_enter() {
 fn setting_the_trigger_on_the_timeline_changes_the_lanes() {
     let mut window = large(sample(MANY_RESULTS));
     let before = lanes(&window);
-    let handle = window.get_by_role_and_label(Role::Slider, "trigger");
-    handle.set_value_accesskit(45_000.0);
-    window.run_steps(4);
+    set_slider(&mut window, "trigger", 45_000.0);
     assert_ne!(lanes(&window), before, "the lanes follow the handle");
 }
 
@@ -168,16 +160,13 @@ fn a_lane_with_its_own_knobs_changes_alone() {
     let before = lanes(&window);
     window.get_by_label("own settings").click();
     window.run_steps(3);
-    window
-        .get_by_role_and_label(Role::Slider, "compression_trigger")
-        .set_value_accesskit(0.30);
-    window.run_steps(4);
+    set_slider(&mut window, "compression_trigger", 0.30);
     let after = lanes(&window);
-    assert_ne!(before[0], after[0], "the lane itself moves");
-    assert_eq!(before[1..], after[1..], "the others stay");
+    assert_ne!(before[0], after[0], "the lane changes");
+    assert_eq!(before[1..], after[1..], "the other lanes stay");
     window.get_by_label("shared settings").click();
     window.run_steps(4);
-    assert_eq!(lanes(&window), before, "sharing again takes it back");
+    assert_eq!(lanes(&window), before, "the shared settings apply again");
 }
 
 #[test]
@@ -205,7 +194,7 @@ fn selecting_a_call_selects_its_largest_message_and_vice_versa() {
     window.get_by_label("Message 40");
     assert!(
         window.query_all_by_label("call 1").next().is_none(),
-        "message 40 was not there at call 1: the lanes went on"
+        "message 40 comes after call 1, so the lanes show a later call"
     );
 }
 
@@ -217,10 +206,7 @@ fn six_lanes_in_a_small_window_keep_their_figures() {
         // Scrolls it into view.
         window.key_press(egui::Key::Num1);
         window.run_steps(4);
-        window.get_by_label("Policy of lane 1").click();
-        window.run_steps(3);
-        window.get_by_label("Add a lane").click();
-        window.run_steps(4);
+        add_lane(&mut window);
     }
     assert_eq!(lanes(&window).len(), 6);
     // Labels and values are on one line each, at equal heights in every lane.
@@ -280,102 +266,4 @@ fn lanes(window: &Window) -> Vec<String> {
     heads
         .filter_map(|head| head.accesskit_node().label())
         .collect()
-}
-
-/// Starts a local server that answers every request with this text.
-fn model_that_says(answer: &'static str) -> (String, std::sync::mpsc::Receiver<String>) {
-    use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = format!("http://{}", listener.local_addr().expect("bound"));
-    let (tell, heard) = std::sync::mpsc::channel();
-    let serve = move || {
-        for stream in listener.incoming() {
-            let mut stream = stream.expect("a connection");
-            let mut reader = BufReader::new(stream.try_clone().expect("a second handle"));
-            let (mut first, mut length) = (String::new(), 0_usize);
-            reader.read_line(&mut first).expect("a request");
-            loop {
-                let mut line = String::new();
-                reader.read_line(&mut line).expect("a header");
-                let lower = line.to_lowercase();
-                if let Some(n) = lower.strip_prefix("content-length:") {
-                    length = n.trim().parse().expect("a number");
-                }
-                if line.trim().is_empty() {
-                    break;
-                }
-            }
-            let mut body = vec![0; length];
-            reader.read_exact(&mut body).expect("a body");
-            let said = if first.starts_with("POST") {
-                let _ = tell.send(String::from_utf8_lossy(&body).into_owned());
-                format!(
-                    "data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{answer}\"}},\"finish_reason\":\"stop\"}}],\"usage\":{{\"prompt_tokens\":120,\"completion_tokens\":5,\"total_tokens\":125}}}}\n\ndata: [DONE]\n\n"
-                )
-            } else {
-                "{\"data\":[{\"id\":\"m\",\"max_model_len\":200000}]}".to_owned()
-            };
-            let kind = if first.starts_with("POST") {
-                "text/event-stream"
-            } else {
-                "application/json"
-            };
-            let status = format!(
-                "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
-                said.len()
-            );
-            let _ = stream.write_all(format!("{status}{said}").as_bytes());
-        }
-    };
-    let server = std::thread::Builder::new().name("model".to_owned());
-    server.spawn(serve).expect("a thread");
-    (address, heard)
-}
-
-#[test]
-fn requests_need_consent_and_summaries_can_be_edited() {
-    let (folder, source) = copy_of(MANY_RESULTS);
-    let (address, heard) = model_that_says("The work is half done.");
-    let mut window = large(source);
-    window.get_by_label("Export…").click();
-    window.run_steps(5);
-    // The lane behind the dialog has a button of that name, too.
-    let lanes = window.get_all_by_role_and_label(Role::Button, "Summarize");
-    lanes.last().expect("the dialog's").click();
-    window.run_steps(2);
-    window
-        .get_by_label("Compact now, regardless of the trigger")
-        .click();
-    window.get_by_label("A model").click();
-    window.run_steps(3);
-    type_into(&mut window, (Role::TextInput, "address"), &address);
-    type_into(&mut window, (Role::TextInput, "model"), "m");
-    window.get_by_label("Continue…").click();
-    window.run_steps(3);
-    assert!(heard.try_recv().is_err(), "nothing is sent before consent");
-    let host = address.trim_start_matches("http://");
-    window.get_by_label(&format!("Send to {host}?"));
-    // With --no-state, no log is kept by default.
-    window.get_by_label("nothing is logged");
-    window.get_by_label("none, the server is this machine");
-    window.get_by_label(&format!("Send to {host}")).click();
-    window.run_steps(6);
-    let asked = heard.try_recv().expect("one request");
-    assert!(asked.contains("You compact the conversation") && !asked.contains("null"));
-    assert!(heard.try_recv().is_err(), "and no more");
-    // Typed in front of the model's text.
-    let field = window.get_by_role_and_label(Role::MultilineTextInput, "Summary 1");
-    field.focus();
-    field.type_text("Read this first. ");
-    window.run_steps(4);
-    window.get_by_label("Write the export").click();
-    window.run_steps(20);
-    window.get_by_label("Written to");
-    let written = folder.path().join("many-tool-results-managed-1.jsonl");
-    let written = std::fs::read_to_string(written).expect("the export is there");
-    assert!(written.contains("The work is half done."));
-    assert!(
-        written.contains("Read this first."),
-        "as the person left it"
-    );
 }

@@ -2,10 +2,10 @@
 
 #![cfg(unix)]
 
-use crate::screen::{Window, copied, open, options, sample, with_lanes};
+use crate::screen::{
+    MANY_RESULTS, Window, copied, open, options, runs, sample, set_slider, with_lanes,
+};
 use egui::Vec2;
-use egui::accesskit::Role;
-use egui_kittest::kittest::Queryable as _;
 use plimsoll::app::Options;
 use serde_json::Value;
 use std::process::Command;
@@ -20,15 +20,8 @@ fn window(options: Options) -> Window {
     })
 }
 
-fn set(window: &mut Window, knob: &str, value: f64) {
-    window
-        .get_by_role_and_label(Role::Slider, knob)
-        .set_value_accesskit(value);
-    window.run_steps(4);
-}
-
 fn shown(window: &Window) -> Vec<Figures> {
-    let runs = window.state().runs().expect("something was replayed");
+    let runs = runs(window);
     runs.lanes
         .iter()
         .map(|lane| {
@@ -45,10 +38,10 @@ fn shown(window: &Window) -> Vec<Figures> {
 }
 
 /// Returns the figures that a command prints when a shell runs it.
-fn told(command: &str) -> Vec<Figures> {
+fn printed(command: &str) -> Vec<Figures> {
     let arguments = command
         .strip_prefix("plimsoll ")
-        .expect("it is a command line of ours");
+        .expect("a command line of this program");
     let output = Command::new("sh")
         .arg("-c")
         .arg(format!("\"$PROGRAM\" {arguments} --json"))
@@ -77,22 +70,22 @@ fn told(command: &str) -> Vec<Figures> {
 
 #[test]
 fn the_copied_command_reproduces_the_numbers() {
-    let mut window = window(options(sample("many-tool-results.jsonl")));
+    let mut window = window(options(sample(MANY_RESULTS)));
     let untouched = shown(&window);
-    assert_eq!(told(&copied(&mut window, "Copy as command")), untouched);
-    set(&mut window, "compression_trigger", 0.4);
-    set(&mut window, "prune_protect", 20_000.0);
-    set(&mut window, "context_window", 150_000.0);
+    assert_eq!(printed(&copied(&mut window, "Copy as command")), untouched);
+    set_slider(&mut window, "compression_trigger", 0.4);
+    set_slider(&mut window, "prune_protect", 20_000.0);
+    set_slider(&mut window, "context_window", 150_000.0);
     let turned = shown(&window);
     assert_ne!(untouched, turned, "the knobs move the lanes");
     let command = copied(&mut window, "Copy as command");
-    assert_eq!(told(&command), turned, "{command}");
+    assert_eq!(printed(&command), turned, "{command}");
 }
 
 #[test]
 fn the_copied_command_contains_restarts() {
     // A preset that can resume.
-    let sample = options(sample("many-tool-results.jsonl"));
+    let sample = options(sample(MANY_RESULTS));
     let mut window = window(with_lanes(sample, &["cowagent"], &[]));
     let unmarked = shown(&window);
     // The last call is selected, then the one ten before it.
@@ -106,7 +99,7 @@ fn the_copied_command_contains_restarts() {
     assert_ne!(unmarked, marked, "what is restored is not what there was");
     let command = copied(&mut window, "Copy as command");
     assert_eq!(command.matches(" --restart ").count(), 2, "{command}");
-    assert_eq!(told(&command), marked, "{command}");
+    assert_eq!(printed(&command), marked, "{command}");
 }
 
 #[test]
@@ -132,15 +125,15 @@ fn the_copied_command_names_the_conversation() {
             conversation,
             ..options(path.clone())
         });
-        set(&mut window, "context_window", 20_000.0);
-        set(&mut window, "output_reserve", 2_000.0);
-        set(&mut window, "keep_recent", 3.0);
+        set_slider(&mut window, "context_window", 20_000.0);
+        set_slider(&mut window, "output_reserve", 2_000.0);
+        set_slider(&mut window, "keep_recent", 3.0);
         let command = copied(&mut window, "Copy as command");
         assert!(
             command.contains(&format!(" --conversation {}", conversation + 1)),
             "{command}"
         );
-        assert_eq!(told(&command), shown(&window), "{command}");
+        assert_eq!(printed(&command), shown(&window), "{command}");
         figures.push(shown(&window));
     }
     assert_ne!(figures[0], figures[1], "the conversations differ");

@@ -1,6 +1,9 @@
 //! Two sessions side by side: curves, the tab Compare, swap, and the workspace.
 
-use crate::screen::{Window, click, drop_file, open, options, press, sample, says, sized, texts};
+use crate::screen::{
+    COMPACTED, Window, click, copied, drop_file, open, options, press, runs, sample, says, sized,
+    texts,
+};
 use egui::accesskit::Role;
 use egui::{Color32, Key, Modifiers, Shape, vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
@@ -11,7 +14,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use tempfile::TempDir;
 
-const A: &str = "compacted.jsonl";
+const A: &str = COMPACTED;
 const B: &str = "slow-growth.jsonl";
 
 /// A folder with copies of both sessions.
@@ -125,14 +128,7 @@ fn the_second_curve_is_aligned_by_call_or_stretched() {
     window.key_press(Key::End);
     window.run_steps(4);
     let value = window.get_by_label("timeline").accesskit_node().value();
-    let calls = window
-        .state()
-        .runs()
-        .expect("replayed")
-        .case
-        .session
-        .calls
-        .len();
+    let calls = runs(&window).case.session.calls.len();
     assert!(value.is_some_and(|value| value.starts_with(&format!("Call {calls} "))));
 }
 
@@ -208,7 +204,7 @@ fn another_tokenizer_counts_the_messages_of_both_sessions() {
     let mut window = place.open(A, Some(B));
     show(&mut window);
     let before = rows(&window);
-    let runs = window.state().runs().expect("replayed");
+    let runs = runs(&window);
     let chip = wording::basis(&runs.case.ledger);
     click(&mut window, &chip);
     click(&mut window, "chars/3");
@@ -242,16 +238,7 @@ fn tools_and_facts_have_pages() {
 fn swapping_opens_the_second_session_with_its_own_lanes() {
     let place = Place::new();
     let mut window = place.open(A, Some(B));
-    let calls = |window: &Window| {
-        window
-            .state()
-            .runs()
-            .expect("replayed")
-            .case
-            .session
-            .calls
-            .len()
-    };
+    let calls = |window: &Window| runs(window).case.session.calls.len();
     let before = calls(&window);
     click(&mut window, "Swap A and B");
     let after = calls(&window);
@@ -276,7 +263,7 @@ fn swapping_does_not_open_a_session_that_is_open_in_another_tab() {
     drop_file(&mut window, place.at(B));
     press(&mut window, Modifiers::COMMAND, Key::Tab);
     let session = |window: &Window| {
-        let runs = window.state().runs().expect("replayed");
+        let runs = runs(window);
         runs.case.session.source.name.clone()
     };
     assert_eq!(session(&window), A);
@@ -293,24 +280,12 @@ fn the_table_is_copied_as_csv() {
     let head = window.get_all_by_label("figure").next().expect("a table");
     head.click_secondary();
     window.run_steps(4);
-    click(&mut window, "Copy table as CSV");
-    let copied =
-        window
-            .output()
-            .platform_output
-            .commands
-            .iter()
-            .find_map(|command| match command {
-                egui::OutputCommand::CopyText(text) => Some(text.clone()),
-                _ => None,
-            });
-    if let Some(text) = copied {
-        let row = format!("calls,{},{}", found["a"]["calls"], found["b"]["calls"]);
-        assert!(
-            text.starts_with("figure,A,B") && text.contains(&row),
-            "{text}"
-        );
-    }
+    let text = copied(&mut window, "Copy table as CSV");
+    let row = format!("calls,{},{}", found["a"]["calls"], found["b"]["calls"]);
+    assert!(
+        text.starts_with("figure,A,B") && text.contains(&row),
+        "{text}"
+    );
     assert!(says(&window, "Copied"));
 }
 

@@ -1,12 +1,11 @@
 //! Conversion in the window: equal to the command line in bytes and in its list of unsupported content.
 
-use crate::screen::{Window, click, copy_of, large, plimsoll, says, type_into};
+use crate::screen::{COMPACTED, Window, click, copy_of, large, plimsoll, says, type_into};
 use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable as _;
 use std::fs;
 use std::path::Path;
 
-const COMPACTED: &str = "compacted.jsonl";
 const WRITE_TO: (Role, &str) = (Role::TextInput, "write to");
 
 /// Opens the window with the dialog.

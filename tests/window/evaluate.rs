@@ -1,8 +1,9 @@
 //! The tab Evaluate, and lost facts as the risk of a sweep.
 
-use crate::screen::{Window, click, large, press, sample, says, tab};
+use crate::screen::{
+    COMPACTED, MANY_RESULTS, Window, click, large, run_in_palette, runs, sample, says, tab,
+};
 use egui::accesskit::Role;
-use egui::{Key, Modifiers};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use plimsoll::analysis::facts::{FactKind, Facts, LaneSurvival};
 use plimsoll::app::evaluate::state::kind_label;
@@ -19,7 +20,7 @@ fn window(path: PathBuf) -> Window {
 
 /// Returns the facts of the open session and, by lane with the recorded one first, its label and the facts that it kept.
 fn evaluated(window: &Window) -> (Facts, Vec<(String, LaneSurvival)>) {
-    let runs = window.state().runs().expect("runs");
+    let runs = runs(window);
     let facts = Facts::new(&runs.case.session);
     let lanes = (0..runs.lanes.len()).map(Some);
     let of_lane = |lane: Option<usize>| {
@@ -33,7 +34,7 @@ fn evaluated(window: &Window) -> (Facts, Vec<(String, LaneSurvival)>) {
 
 #[test]
 fn the_matrix_has_the_survival_of_every_lane_and_the_result_of_the_validity_study() {
-    let window = window(sample("many-tool-results.jsonl"));
+    let window = window(sample(MANY_RESULTS));
     let (_, lanes) = evaluated(&window);
     let mut is_lost = false;
     for (name, survival) in &lanes {
@@ -46,13 +47,13 @@ fn the_matrix_has_the_survival_of_every_lane_and_the_result_of_the_validity_stud
             }
         }
     }
-    assert!(is_lost, "no lane of the sample loses a fact");
+    assert!(is_lost, "a lane of the sample loses a fact");
     window.get_by_label(VALIDITY);
 }
 
 #[test]
 fn a_cell_lists_the_lost_facts_and_a_fact_selects_its_message_and_the_call_where_it_left() {
-    let mut window = window(sample("many-tool-results.jsonl"));
+    let mut window = window(sample(MANY_RESULTS));
     let (facts, lanes) = evaluated(&window);
     let of_kind = |survival: &LaneSurvival, kind: FactKind| {
         let lost = survival.lost.iter();
@@ -91,7 +92,7 @@ fn a_cell_lists_the_lost_facts_and_a_fact_selects_its_message_and_the_call_where
 }
 
 #[test]
-fn sessions_that_cannot_be_judged_say_so() {
+fn a_session_without_calls_or_facts_shows_the_reason_instead_of_the_matrix() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     for (messages, expected) in [
         (
@@ -111,7 +112,7 @@ fn sessions_that_cannot_be_judged_say_so() {
 
 #[test]
 fn a_sweep_can_compare_lost_facts_instead_of_references_at_risk() {
-    let mut window = window(sample("many-tool-results.jsonl"));
+    let mut window = window(sample(MANY_RESULTS));
     let (_, lanes) = evaluated(&window);
     let stated = lanes[0].1.of(None).stated;
     tab(&mut window, "Tune");
@@ -132,7 +133,7 @@ fn a_sweep_can_compare_lost_facts_instead_of_references_at_risk() {
 
 #[test]
 fn facts_used_while_they_were_lost_are_counted_up_to_the_chosen_call() {
-    let mut window = window(sample("compacted.jsonl"));
+    let mut window = window(sample(COMPACTED));
     let (_, lanes) = evaluated(&window);
     let used = |survival: &LaneSurvival| -> Vec<usize> {
         let lost = survival.lost.iter();
@@ -165,11 +166,7 @@ fn facts_used_while_they_were_lost_are_counted_up_to_the_chosen_call() {
     assert_eq!(shown(&window), expected(usize::MAX));
     click(&mut window, "Count facts at the selected call");
     for call in [first - 1, first, last] {
-        press(&mut window, Modifiers::COMMAND, Key::K);
-        let field = window.get_by_role_and_label(Role::TextInput, "Command palette");
-        field.type_text(&format!("call {}", call + 1));
-        window.run_steps(4);
-        press(&mut window, Modifiers::NONE, Key::Enter);
+        run_in_palette(&mut window, &format!("call {}", call + 1));
         window.run_steps(6);
         assert_eq!(shown(&window), expected(call), "call {call}");
     }

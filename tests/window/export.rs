@@ -2,7 +2,8 @@
 //! and with advice after errors.
 
 use crate::screen::{
-    Window, click, copy_of, open, options, plimsoll, texts, type_into, with_lanes,
+    COMPACTED, MANY_RESULTS, Window, click, copy_of, open, options, plimsoll, texts, type_into,
+    with_lanes,
 };
 use crate::server::{STREAM_HEAD, Server, answer};
 use egui::Vec2;
@@ -17,7 +18,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
 
-const MANY_RESULTS: &str = "many-tool-results.jsonl";
 const KEY: &str = "sk-never-shown-0123456789";
 
 /// Opens a window with these presets as lanes. Gemini CLI masks results before it summarizes, and writes them to files.
@@ -74,6 +74,15 @@ fn name_model(window: &mut Window, address: &str, model: &str) {
     type_into(window, (Role::TextInput, "address"), address);
     type_into(window, (Role::TextInput, "model"), model);
     type_into(window, (Role::PasswordInput, "key"), KEY);
+}
+
+/// Switches the log of requests on. Returns its path in this folder.
+fn log_into(window: &mut Window, folder: &Path) -> PathBuf {
+    click(window, "Keep requests and answers");
+    let log = folder.join("run.jsonl");
+    let field = (Role::TextInput, "log file");
+    type_into(window, field, &log.to_string_lossy());
+    log
 }
 
 #[test]
@@ -133,19 +142,19 @@ fn existing_files_are_not_overwritten_and_named_in_the_error() {
     type_into(&mut window, field, &diary.to_string_lossy());
     click(&mut window, "Write");
     window.get_by_label("Nothing was written");
-    let told = texts(&window).concat();
-    assert!(told.contains("diary.html already exists"), "{told}");
+    let shown = texts(&window).concat();
+    assert!(shown.contains("diary.html already exists"), "{shown}");
     assert_eq!(read(folder.path(), "diary.html"), b"dear diary");
     let free = folder.path().join("free.html");
     type_into(&mut window, field, &free.to_string_lossy());
     click(&mut window, "Write");
-    assert!(free.exists(), "another place is as good");
+    assert!(free.exists(), "a free path is accepted");
     assert!(window.query_by_label("Nothing was written").is_none());
 }
 
 #[test]
 fn the_context_of_a_call_is_written_for_a_lane_and_as_recorded() {
-    let (folder, source) = copy_of("compacted.jsonl");
+    let (folder, source) = copy_of(COMPACTED);
     let mut window = window(&source, &["truncate", "summarize"]);
     window.key_press(egui::Key::Home);
     window.run_steps(3);
@@ -170,7 +179,7 @@ fn the_context_of_a_call_is_written_for_a_lane_and_as_recorded() {
     let cli = |policy: &str, out: &str| {
         let args = [
             "context",
-            "compacted.jsonl",
+            COMPACTED,
             "--at-call",
             "40",
             "--policy",
@@ -187,11 +196,11 @@ fn the_context_of_a_call_is_written_for_a_lane_and_as_recorded() {
         .filter(|name| name.contains("-call-40"))
         .collect();
     assert_eq!(written.len(), 2, "{names:?}");
-    let extension = written[0].rsplit('.').next().expect("an ending");
+    let extension = written[0].rsplit('.').next().expect("an extension");
     let first = format!("compacted-call-40.{extension}");
     let second = format!("compacted-call-40-2.{extension}");
     assert!(read(here, &first) == cli("truncate", "lane.jsonl"));
-    assert!(read(here, &second) == cli("recorded", "really.jsonl"));
+    assert!(read(here, &second) == cli("recorded", "recorded.jsonl"));
 }
 
 #[test]
@@ -217,7 +226,7 @@ fn files_of_a_policy_are_written_to_the_chosen_folder() {
     let pointer = chosen.to_string_lossy().into_owned();
     assert!(
         String::from_utf8_lossy(&written).contains(&pointer),
-        "pointers name the place"
+        "pointers contain the chosen folder"
     );
 }
 
@@ -228,14 +237,14 @@ fn the_price_is_shown_before_consent_without_requests() {
     name_model(&mut window, "https://api.openai.com", "gpt-4o-2024-08-06");
     click(&mut window, "Continue…");
     window.get_by_label("Send to api.openai.com?");
-    let told = texts(&window);
-    let price = told.iter().find(|text| text.starts_with("≈ $"));
+    let shown = texts(&window);
+    let price = shown.iter().find(|text| text.starts_with("≈ $"));
     let price = price.expect("a price");
     assert!(
         price.contains(", at most $") && price.contains("(price of gpt-4o of 20"),
         "{price}"
     );
-    assert!(!told.concat().contains(KEY));
+    assert!(!shown.concat().contains(KEY));
     click(&mut window, "Back");
     type_into(&mut window, (Role::TextInput, "model"), "nobody-knows-it");
     click(&mut window, "Continue…");
@@ -243,9 +252,45 @@ fn the_price_is_shown_before_consent_without_requests() {
 }
 
 #[test]
+fn requests_need_consent_and_summaries_can_be_edited() {
+    let (folder, source) = copy_of(MANY_RESULTS);
+    let server = model_that_says("The work is half done.");
+    let mut window = window(&source, &["summarize"]);
+    name_model(&mut window, &server.url(), "m");
+    click(&mut window, "Continue…");
+    assert!(
+        server.received().is_empty(),
+        "nothing is sent before consent"
+    );
+    window.get_by_label(&format!("Send to {}?", server.address));
+    // With --no-state, no log is kept by default.
+    window.get_by_label("nothing is logged");
+    window.get_by_label("none, the server is this machine");
+    click(&mut window, &format!("Send to {}", server.address));
+    let mut requests = server.received();
+    requests.retain(|request| request.line.starts_with("POST"));
+    let [request] = &requests[..] else {
+        panic!("one request is sent: {requests:?}");
+    };
+    let request = String::from_utf8_lossy(&request.body);
+    assert!(request.contains("You compact the conversation") && !request.contains("null"));
+    // The text is typed in front of the model's text.
+    let field = window.get_by_role_and_label(Role::MultilineTextInput, "Summary 1");
+    field.focus();
+    field.type_text("Read this first. ");
+    window.run_steps(4);
+    click(&mut window, "Write the export");
+    window.get_by_label("Written to");
+    let written = read(folder.path(), "many-tool-results-managed-1.jsonl");
+    let written = String::from_utf8_lossy(&written);
+    assert!(written.contains("The work is half done."));
+    assert!(written.contains("Read this first."));
+}
+
+#[test]
 fn an_export_without_summaries_needs_no_consent() {
     let (folder, source) = copy_of(MANY_RESULTS);
-    let server = model_that_says("Nobody asked.");
+    let server = model_that_says("An unused answer.");
     let mut window = window(&source, &["prune"]);
     name_model(&mut window, &server.url(), "m");
     click(&mut window, "Continue…");
@@ -270,13 +315,7 @@ fn a_rejected_key_is_reported_but_never_shown_or_logged() {
     });
     let mut window = window(&source, &["summarize"]);
     name_model(&mut window, &server.url(), "m");
-    click(&mut window, "Keep requests and answers");
-    let log = folder.path().join("run.jsonl");
-    type_into(
-        &mut window,
-        (Role::TextInput, "log file"),
-        &log.to_string_lossy(),
-    );
+    let log = log_into(&mut window, folder.path());
     click(&mut window, "Continue…");
     assert!(
         server.received().is_empty(),
@@ -284,12 +323,12 @@ fn a_rejected_key_is_reported_but_never_shown_or_logged() {
     );
     click(&mut window, &format!("Send to {}", server.address));
     window.get_by_label("Nothing was written");
-    let told = texts(&window).concat();
+    let shown = texts(&window).concat();
     assert!(
-        told.contains("does not accept the key") && told.contains("check that it is set"),
-        "{told}"
+        shown.contains("does not accept the key") && shown.contains("check that it is set"),
+        "{shown}"
     );
-    assert!(!told.contains(KEY), "{told}");
+    assert!(!shown.contains(KEY), "{shown}");
     let logged = fs::read_to_string(&log).expect("the question was logged");
     assert!(
         logged.contains("does not accept the key") && !logged.contains(KEY),
@@ -303,27 +342,27 @@ fn a_rejected_key_is_reported_but_never_shown_or_logged() {
     }));
     // The form is unchanged; the log of that name exists now.
     click(&mut window, "Continue…");
-    let told = texts(&window).concat();
+    let shown = texts(&window).concat();
     assert!(
-        told.contains("the log: ") && told.contains("never overwritten"),
-        "{told}"
+        shown.contains("the log: ") && shown.contains("never overwritten"),
+        "{shown}"
     );
 }
 
 #[test]
 fn an_unreachable_server_is_reported_at_once() {
     let (folder, source) = copy_of(MANY_RESULTS);
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = nobody.local_addr().expect("bound");
-    drop(nobody);
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("bound");
+    drop(listener);
     let mut window = window(&source, &["summarize"]);
     name_model(&mut window, &format!("http://{address}"), "m");
     click(&mut window, "Continue…");
     click(&mut window, &format!("Send to {address}"));
-    let told = texts(&window).concat();
+    let shown = texts(&window).concat();
     assert!(
-        told.contains("cannot reach") && told.contains("check that the server runs"),
-        "{told}"
+        shown.contains("cannot reach") && shown.contains("check that the server runs"),
+        "{shown}"
     );
     assert_eq!(files(folder.path()).len(), 1, "nothing was written");
 }
@@ -336,10 +375,10 @@ fn invalid_limits_block_the_export() {
     click(&mut window, "Connection");
     let field = (Role::TextInput, "Total time limit");
     type_into(&mut window, field, "soon");
-    let told = texts(&window).concat();
+    let shown = texts(&window).concat();
     assert!(
-        told.contains("enter seconds or a time such as 5 min"),
-        "{told}"
+        shown.contains("enter seconds or a time such as 5 min"),
+        "{shown}"
     );
     let button = window.get_by_label("Continue…");
     assert!(button.accesskit_node().is_disabled());
@@ -358,13 +397,7 @@ fn replaying_a_log_gives_the_same_bytes() {
     let server = model_that_says("Half of the work is done.");
     let mut window = window(&source, &["summarize"]);
     name_model(&mut window, &server.url(), "m");
-    click(&mut window, "Keep requests and answers");
-    let log = folder.path().join("run.jsonl");
-    type_into(
-        &mut window,
-        (Role::TextInput, "log file"),
-        &log.to_string_lossy(),
-    );
+    let log = log_into(&mut window, folder.path());
     click(&mut window, "Continue…");
     click(&mut window, &format!("Send to {}", server.address));
     click(&mut window, "Write the export");
@@ -379,7 +412,7 @@ fn replaying_a_log_gives_the_same_bytes() {
     );
     click(&mut window, "Export");
     window.get_by_label("Written to");
-    assert_eq!(server.received().len(), asked, "nobody was asked again");
+    assert_eq!(server.received().len(), asked, "no request is sent again");
     let here = folder.path();
     let args = ["compact", MANY_RESULTS, "--policy", "summarize", "--force"];
     let more = ["--replay-log", "run.jsonl", "-o", "cli.jsonl"];
@@ -397,8 +430,11 @@ fn an_invalid_log_is_reported_by_name() {
     click(&mut window, "Export…");
     click(&mut window, "A log");
     click(&mut window, "Export");
-    let told = texts(&window).concat();
-    assert!(told.contains("choose the log of an earlier run"), "{told}");
+    let shown = texts(&window).concat();
+    assert!(
+        shown.contains("choose the log of an earlier run"),
+        "{shown}"
+    );
     let none = folder
         .path()
         .join(MANY_RESULTS)
@@ -406,41 +442,41 @@ fn an_invalid_log_is_reported_by_name() {
         .into_owned();
     type_into(&mut window, (Role::TextInput, "log"), &none);
     click(&mut window, "Review summaries");
-    let told = texts(&window).concat();
-    assert!(told.contains("is not the log of a run"), "{told}");
+    let shown = texts(&window).concat();
+    assert!(shown.contains("is not the log of a run"), "{shown}");
 }
 
-/// An environment variable that is set in the separate process of a test.
-const APART: &str = "PLIMSOLL_TEST_APART";
+/// The environment variable with the home folder of a test in a process of its own.
+const HOME: &str = "PLIMSOLL_TEST_HOME";
 
 /// Runs a test again in a process whose agents' stores are in a temporary folder. Returns true in that process.
-fn is_apart(test: &str) -> bool {
-    if std::env::var_os(APART).is_some() {
+fn is_in_own_process(test: &str) -> bool {
+    if std::env::var_os(HOME).is_some() {
         return true;
     }
     let home = tempfile::tempdir().expect("a temporary folder");
     let output = Command::new(std::env::current_exe().expect("this program"))
         .args(["--exact", test, "--nocapture"])
-        .env(APART, home.path())
+        .env(HOME, home.path())
         .env("HOME", home.path())
         .env("CODEX_HOME", home.path().join("codex"))
         .output()
         .expect("it starts again");
-    let told = String::from_utf8_lossy(&output.stdout);
-    let why = String::from_utf8_lossy(&output.stderr);
+    let shown = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
     assert!(
-        output.status.success() && told.contains("1 passed"),
-        "{told}{why}"
+        output.status.success() && shown.contains("1 passed"),
+        "{shown}{errors}"
     );
     false
 }
 
 #[test]
 fn a_session_is_added_to_a_store_only_after_confirmation() {
-    if !is_apart("export::a_session_is_added_to_a_store_only_after_confirmation") {
+    if !is_in_own_process("export::a_session_is_added_to_a_store_only_after_confirmation") {
         return;
     }
-    let home = PathBuf::from(std::env::var_os(APART).expect("it is set"));
+    let home = PathBuf::from(std::env::var_os(HOME).expect("it is set"));
     let store = home.join("codex");
     let (folder, source) = copy_of(MANY_RESULTS);
     let before = read(folder.path(), MANY_RESULTS);
@@ -450,8 +486,8 @@ fn a_session_is_added_to_a_store_only_after_confirmation() {
     window.get_by_label("the session folder of Codex");
     click(&mut window, "Continue…");
     // Codex has no folder here.
-    let told = texts(&window).concat();
-    assert!(told.contains("run Codex once"), "{told}");
+    let shown = texts(&window).concat();
+    assert!(shown.contains("run Codex once"), "{shown}");
     assert!(
         window
             .get_by_label("Write into Codex")
@@ -462,9 +498,9 @@ fn a_session_is_added_to_a_store_only_after_confirmation() {
     fs::create_dir(&store).expect("a new folder");
     click(&mut window, "Continue…");
     window.get_by_label("Add a new session to Codex?");
-    let told = texts(&window).concat();
+    let shown = texts(&window).concat();
     let sessions = store.join("sessions").to_string_lossy().into_owned();
-    assert!(told.contains(&sessions), "{told}");
+    assert!(shown.contains(&sessions), "{shown}");
     assert_eq!(
         files(&store).len(),
         0,
@@ -472,8 +508,8 @@ fn a_session_is_added_to_a_store_only_after_confirmation() {
     );
     click(&mut window, "Write into Codex");
     window.get_by_label("Resume with");
-    let told = texts(&window).concat();
-    assert!(told.contains("codex resume "), "{told}");
+    let shown = texts(&window).concat();
+    assert!(shown.contains("codex resume "), "{shown}");
     assert_eq!(files(&store), ["sessions"]);
     assert_eq!(read(folder.path(), MANY_RESULTS), before);
     assert_eq!(
@@ -503,13 +539,13 @@ fn a_log_is_deleted_only_after_confirmation() {
     }
     let logs = Rc::new(RefCell::new(RunLogs::new(Some(folder.path().to_owned()))));
     let sent: Rc<RefCell<Vec<RunLogsCommand>>> = Rc::default();
-    let (shown, heard) = (Rc::clone(&logs), Rc::clone(&sent));
+    let (listed, received) = (Rc::clone(&logs), Rc::clone(&sent));
     let builder = Harness::builder().with_size(Vec2::new(900.0, 600.0));
     let mut window = builder.allow_missing_glyphs().build_ui(move |ui| {
         plimsoll::app::theme::apply(ui.ctx());
         let mut commands = plimsoll::app::command::Commands::default();
-        run_logs::dialog::show(ui, &shown.borrow(), true, &mut commands);
-        heard
+        run_logs::dialog::show(ui, &listed.borrow(), true, &mut commands);
+        received
             .borrow_mut()
             .extend(commands.into_iter().filter_map(|command| match command {
                 plimsoll::app::command::Command::RunLogs(command) => Some(command),
@@ -553,14 +589,14 @@ fn a_log_is_deleted_only_after_confirmation() {
     assert_eq!(
         files(folder.path()).len(),
         2,
-        "a panel asks; it does not act"
+        "the dialog only sends commands"
     );
 }
 
 #[test]
 fn enter_exports_when_the_dialog_opens_and_in_its_text_field() {
     for is_typing in [false, true] {
-        let (folder, source) = copy_of("compacted.jsonl");
+        let (folder, source) = copy_of(COMPACTED);
         let mut window = window(&source, &[]);
         window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::E);
         window.run_steps(8);

@@ -1,12 +1,12 @@
 //! Figures and lists of the window agree with each other.
 
-use crate::screen::{Window, click, copy_of, large, sample, texts, texts_with};
+use crate::screen::{
+    COMPACTED, MANY_RESULTS, Window, click, copy_of, large, sample, texts, texts_with,
+};
 use egui::Key;
 use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable as _;
 use std::path::Path;
-
-const COMPACTED: &str = "compacted.jsonl";
 
 /// Returns the number of texts that contain this one.
 fn n_with(window: &Window, part: &str) -> usize {
@@ -309,7 +309,7 @@ fn same_contexts(file: &str, window: &mut Window, lanes: &[Head]) {
 
 #[test]
 fn chips_select_a_lane_and_a_new_strategy_can_be_undone() {
-    let mut window = large(sample("many-tool-results.jsonl"));
+    let mut window = large(sample(MANY_RESULTS));
     let names = |window: &Window| -> Vec<String> {
         heads(&texts(window))
             .into_iter()

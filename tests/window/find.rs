@@ -1,6 +1,6 @@
 //! The query field of the tab Messages: find, filter, completion and errors.
 
-use crate::screen::{Window, large, press, sample};
+use crate::screen::{COMPACTED, Window, large, press, runs, sample};
 use egui::accesskit::Role;
 use egui::text::CCursor;
 use egui::{Key, Modifiers, Pos2, Rect, Shape};
@@ -9,7 +9,7 @@ use plimsoll::analysis::query::{Hit, Query};
 use plimsoll::app::theme;
 
 fn window() -> Window {
-    large(sample("compacted.jsonl"))
+    large(sample(COMPACTED))
 }
 
 fn field(window: &Window) -> egui_kittest::Node<'_> {
@@ -24,7 +24,7 @@ fn typed(window: &mut Window, text: &str) {
 
 /// Returns the matches of a query and the number of messages with one.
 fn matches(window: &Window, query: &str) -> (Vec<Hit>, usize) {
-    let case = &window.state().runs().expect("lanes were replayed").case;
+    let case = &runs(window).case;
     let query = Query::parse(query).expect("a query");
     let messages = query.matching(&case.session, &case.ledger);
     let hits = query.hits(&case.session, &messages, usize::MAX - 1);

@@ -1,21 +1,12 @@
 //! The window at every size: equal figures in all lanes, notices outside the charts, no overlap.
 
-use crate::screen::{LARGE, Window, click, sample, sized};
+use crate::screen::{COMPACTED, LARGE, Window, add_lane, click, runs, sample, sized};
 use egui::accesskit::Role;
 use egui::{Rect, Vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 fn window(size: Vec2) -> Window {
-    sized(sample("compacted.jsonl"), size)
-}
-
-fn add_lanes(window: &mut Window, n: usize) {
-    for _ in 0..n {
-        window.get_by_label("Policy of lane 1").click();
-        window.run_steps(3);
-        window.get_by_label("Add a lane").click();
-        window.run_steps(4);
-    }
+    sized(sample(COMPACTED), size)
 }
 
 const FIGURES: [&str; 6] = ["peak", "cost", "at risk", "comp.", "over.", "blind"];
@@ -31,7 +22,9 @@ fn lane_heads_show_the_same_figures_at_every_width() {
         ([800.0, 600.0], 3),
     ] {
         let mut window = window(Vec2::from(size));
-        add_lanes(&mut window, lanes - 3);
+        for _ in 3..lanes {
+            add_lane(&mut window);
+        }
         let drawer = window.get_by_role_and_label(Role::Tab, "Messages").rect();
         let heads: Vec<Rect> = window
             .get_all_by_label_contains("Focus lane ")
@@ -85,7 +78,7 @@ fn notices_cover_only_the_settings_and_let_clicks_through() {
 fn the_window_chip_opens_the_choice_of_window_and_model() {
     let mut window = window(LARGE);
     let now = |window: &Window| {
-        let runs = window.state().runs().expect("runs");
+        let runs = runs(window);
         runs.case.windows.largest().0
     };
     let before = now(&window);
@@ -108,7 +101,7 @@ fn the_window_chip_opens_the_choice_of_window_and_model() {
     window.run_steps(4);
     click(&mut window, "gpt-4o-mini");
     assert_eq!(now(&window), 128_000);
-    let runs = window.state().runs().expect("runs");
+    let runs = runs(&window);
     assert!(format!("{:?}", runs.config.billing.price).contains("gpt-4o-mini"));
     // Both are set and undone together.
     click(&mut window, "Undo");

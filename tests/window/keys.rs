@@ -1,6 +1,8 @@
 //! The keyboard: order of focus, shortcuts while typing, and Esc.
 
-use crate::screen::{LARGE, Window, button, press, sample, sized, start_drag};
+use crate::screen::{
+    COMPACTED, LARGE, Window, button, paste, press, runs, sample, set_slider, sized, start_drag,
+};
 use egui::accesskit::Role;
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, Shape, Vec2, vec2};
 use egui_kittest::kittest::{AccessKitNode, By, NodeT as _, Queryable as _};
@@ -9,7 +11,7 @@ use plimsoll::app::theme;
 const SMALL: Vec2 = vec2(1100.0, 700.0);
 
 fn window(size: Vec2) -> Window {
-    sized(sample("compacted.jsonl"), size)
+    sized(sample(COMPACTED), size)
 }
 
 fn is_there(window: &Window, label: &str) -> bool {
@@ -18,7 +20,7 @@ fn is_there(window: &Window, label: &str) -> bool {
 
 /// Returns the state that letters and digits change: marks, restarts, lane heads, selected message and call.
 fn state(window: &Window) -> Vec<String> {
-    let runs = window.state().runs().expect("lanes were replayed");
+    let runs = runs(window);
     let heads = window.get_all_by_label_contains("Focus lane ");
     let mut all: Vec<String> = heads.filter_map(|n| n.accesskit_node().label()).collect();
     all.push(format!(
@@ -136,9 +138,7 @@ fn the_tab_key_visits_the_panels_in_order_with_a_visible_ring() {
         let screen = Rect::from_min_size(Pos2::ZERO, size);
         // An open message and a changed setting add buttons.
         press(&mut window, Modifiers::NONE, Key::J);
-        let slider = window.get_by_role_and_label(Role::Slider, "keep_recent");
-        slider.set_value_accesskit(20.0);
-        window.run_steps(3);
+        set_slider(&mut window, "keep_recent", 20.0);
         let mut panels: Vec<&str> = Vec::new();
         let mut stops: Vec<String> = Vec::new();
         for _ in 0..200 {
@@ -178,14 +178,19 @@ fn the_tab_key_visits_the_panels_in_order_with_a_visible_ring() {
     }
 }
 
+/// Types into the filter of the message table, which keeps the focus.
+fn type_in_filter(window: &mut Window, text: &str) {
+    press(window, Modifiers::NONE, Key::Slash);
+    let field = window.get_by_role_and_label(Role::TextInput, "Filter messages");
+    field.type_text(text);
+    window.run_steps(2);
+}
+
 #[test]
 fn escape_closes_one_thing_at_a_time_from_the_top() {
     let mut window = window(LARGE);
     press(&mut window, Modifiers::NONE, Key::J);
-    press(&mut window, Modifiers::NONE, Key::Slash);
-    let field = window.get_by_role_and_label(Role::TextInput, "Filter messages");
-    field.type_text("ledger");
-    window.run_steps(2);
+    type_in_filter(&mut window, "ledger");
     press(&mut window, Modifiers::NONE, Key::Enter);
     let has_filter = |window: &Window| !is_there(window, "137 of 137");
     let has_detail = |window: &Window| is_there(window, "Message 1");
@@ -202,8 +207,7 @@ fn escape_closes_one_thing_at_a_time_from_the_top() {
     assert!(!is_there(&window, "KEYBOARD"));
     assert!(has_filter(&window) && has_detail(&window));
     // The error of opening a file.
-    window.event(Event::Paste("just some words".to_owned()));
-    window.run_steps(6);
+    paste(&mut window, "just some words");
     let has_problem = |window: &Window| {
         window
             .query_all_by_label_contains("Pasted: ")
@@ -224,10 +228,7 @@ fn escape_closes_one_thing_at_a_time_from_the_top() {
 fn escape_in_a_field_leaves_the_detail_open() {
     let mut window = window(LARGE);
     press(&mut window, Modifiers::NONE, Key::J);
-    press(&mut window, Modifiers::NONE, Key::Slash);
-    let field = window.get_by_role_and_label(Role::TextInput, "Filter messages");
-    field.type_text("ledger");
-    window.run_steps(2);
+    type_in_filter(&mut window, "ledger");
     press(&mut window, Modifiers::NONE, Key::Escape);
     assert!(is_there(&window, "137 of 137") && is_there(&window, "Message 1"));
 }
@@ -253,7 +254,7 @@ fn escape_cancels_a_drag_and_nothing_else() {
         let undo = window.get_by_label("Undo");
         !undo.accesskit_node().is_disabled()
     };
-    let config = |window: &Window| window.state().runs().expect("replayed").config.clone();
+    let config = |window: &Window| runs(window).config.clone();
     for (label, by) in [
         ("compression_trigger", vec2(-90.0, 0.0)),
         ("trigger", vec2(0.0, 40.0)),

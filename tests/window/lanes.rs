@@ -1,6 +1,8 @@
 //! The lanes and the message table keep the selected message in view when its row moves.
 
-use crate::screen::{Window, drag, drop_file, large, sample};
+use crate::screen::{
+    COMPACTED, MANY_RESULTS, Window, drag, drop_file, large, runs, sample, set_slider,
+};
 use egui::accesskit::Role;
 use egui::{Event, Key, Modifiers, Pos2, Rect, Vec2, pos2, vec2};
 use egui_kittest::Node;
@@ -62,9 +64,9 @@ fn message(window: &Window) -> Option<usize> {
 }
 
 /// Asserts that the selected message's row is fully visible in every lane and in the table.
-fn demand_in_view(window: &Window, why: &str) {
+fn assert_in_view(window: &Window, why: &str) {
     let number = message(window).unwrap_or_else(|| panic!("{why}: a message is selected"));
-    let runs = window.state().runs().expect("lanes were replayed");
+    let runs = runs(window);
     // The lanes have no row for messages outside the history.
     if runs.case.session.messages[number - 1].in_history {
         let (heads, bottom) = (heads(window), drawer(window));
@@ -116,7 +118,7 @@ fn go_to(window: &mut Window, number: usize) {
 
 #[test]
 fn fifty_selections_are_in_view_in_every_lane_each_time() {
-    for name in ["compacted.jsonl", "many-tool-results.jsonl"] {
+    for name in [COMPACTED, MANY_RESULTS] {
         let mut window = window(name);
         let n = window
             .state()
@@ -152,7 +154,7 @@ fn fifty_selections_are_in_view_in_every_lane_each_time() {
                     window.step();
                 }
             }
-            demand_in_view(&window, &format!("{name}, selection {nth} by {way}"));
+            assert_in_view(&window, &format!("{name}, selection {nth} by {way}"));
             if dice.below(3) == 0 {
                 // Scrolled away: the next selection scrolls back.
                 let at = pos2(300.0, heads(&window)[0].bottom() + 40.0);
@@ -165,13 +167,13 @@ fn fifty_selections_are_in_view_in_every_lane_each_time() {
 
 #[test]
 fn the_selected_message_stays_in_view_when_the_table_is_sorted_or_filtered() {
-    let mut window = window("compacted.jsonl");
+    let mut window = window(COMPACTED);
     go_to(&mut window, 97);
     for column in ["Sort by tokens", "Sort by cumulative", "Sort by number"] {
         for _ in 0..2 {
             window.get_by_label(column).click();
             window.run_steps(2);
-            demand_in_view(&window, column);
+            assert_in_view(&window, column);
         }
     }
     window.key_press(Key::Slash);
@@ -185,12 +187,12 @@ fn the_selected_message_stays_in_view_when_the_table_is_sorted_or_filtered() {
     window.get_by_label("No message matches the filter.");
     window.key_press(Key::Escape);
     window.run_steps(2);
-    demand_in_view(&window, "the filter is cleared");
+    assert_in_view(&window, "the filter is cleared");
 }
 
 #[test]
 fn a_message_selected_in_another_tab_is_in_view_in_the_table() {
-    let mut window = window("compacted.jsonl");
+    let mut window = window(COMPACTED);
     go_to(&mut window, 20);
     let at = pos2(300.0, drawer(&window) + 120.0);
     scroll(&mut window, at, -900.0);
@@ -201,18 +203,18 @@ fn a_message_selected_in_another_tab_is_in_view_in_the_table() {
         window.run_steps(2);
         window.get_by_role_and_label(Role::Tab, "Messages").click();
         window.run_steps(3);
-        demand_in_view(&window, "a call under another tab");
+        assert_in_view(&window, "a call under another tab");
     }
 }
 
 #[test]
 fn without_a_selection_a_new_order_scrolls_to_the_top() {
-    let mut window = window("compacted.jsonl");
+    let mut window = window(COMPACTED);
     let at = pos2(300.0, drawer(&window) + 120.0);
     scroll(&mut window, at, -900.0);
     window.get_by_label("Sort by tokens").click();
     window.run_steps(2);
-    let case = &window.state().runs().expect("lanes were replayed").case;
+    let case = &runs(&window).case;
     let weights = (0..case.session.messages.len()).map(|m| case.ledger.message(m));
     let most = wording::tokens(weights.max().expect("there are messages"));
     let cells = window.query_all(By::new().role(Role::Label).value(&most));
@@ -221,7 +223,7 @@ fn without_a_selection_a_new_order_scrolls_to_the_top() {
 
 #[test]
 fn the_selected_message_stays_in_view_when_panels_and_window_are_resized() {
-    let mut window = window("compacted.jsonl");
+    let mut window = window(COMPACTED);
     go_to(&mut window, 97);
     // First the drawer, up and down again; then the detail.
     let edges = |window: &Window| -> Vec<Rect> {
@@ -243,7 +245,7 @@ fn the_selected_message_stays_in_view_when_panels_and_window_are_resized() {
             (drawer(&window) - top).abs() > 40.0,
             "the drawer was resized"
         );
-        demand_in_view(&window, "the drawer is resized");
+        assert_in_view(&window, "the drawer is resized");
     }
     let top = drawer(&window);
     for by in [-160.0, 120.0] {
@@ -253,42 +255,40 @@ fn the_selected_message_stays_in_view_when_panels_and_window_are_resized() {
         let edge = all.iter().find(is_detail).expect("the detail's edge");
         let from = edge.center();
         drag(&mut window, from, from + vec2(by, 0.0));
-        demand_in_view(&window, "the detail is resized");
+        assert_in_view(&window, "the detail is resized");
     }
     for size in [[1100.0, 700.0], [1440.0, 900.0]] {
         window.set_size(Vec2::from(size));
         window.run_steps(2);
-        demand_in_view(&window, "the window is resized");
+        assert_in_view(&window, "the window is resized");
     }
 }
 
 #[test]
 fn the_selected_message_stays_in_view_when_a_setting_moves_the_rows() {
-    let mut window = window("compacted.jsonl");
+    let mut window = window(COMPACTED);
     go_to(&mut window, 60);
     for trigger in [0.3, 0.5, 0.9, 0.4] {
-        let slider = window.get_by_role_and_label(Role::Slider, "compression_trigger");
-        slider.set_value_accesskit(trigger);
-        window.run_steps(3);
-        demand_in_view(&window, "the trigger is moved");
+        set_slider(&mut window, "compression_trigger", trigger);
+        assert_in_view(&window, "the trigger is moved");
     }
 }
 
 #[test]
 fn a_dropped_file_scrolls_to_the_last_removed_messages() {
-    let mut window = window("compacted.jsonl");
+    let mut window = window(COMPACTED);
     let before = lines(&window);
     go_to(&mut window, 3);
     assert_ne!(lines(&window), before);
-    drop_file(&mut window, sample("compacted.jsonl"));
+    drop_file(&mut window, sample(COMPACTED));
     assert_eq!(lines(&window), before, "as when it was opened first");
     drop_file(&mut window, sample("handoff.json"));
     go_to(&mut window, 2);
-    demand_in_view(&window, "another file is dropped");
+    assert_in_view(&window, "another file is dropped");
     // The error of opening a file takes height from the lanes.
     drop_file(&mut window, PathBuf::from("/nowhere/at-all.jsonl"));
     window.get_by_label_contains("/nowhere/at-all.jsonl");
-    demand_in_view(&window, "a file is dropped that is not there");
+    assert_in_view(&window, "a file is dropped that is not there");
 }
 
 /// Returns the texts of the visible lines of the lanes.

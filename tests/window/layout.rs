@@ -1,6 +1,8 @@
 //! Layout: panels do not overlap, and controls keep their positions.
 
-use crate::screen::{Window, drag, open, options, sample, sized, with_lanes};
+use crate::screen::{
+    MANY_RESULTS, Window, add_lane, drag, open, options, sample, sized, with_lanes,
+};
 use egui::accesskit::Role;
 use egui::epaint::TextShape;
 use egui::{FontFamily, Key, Modifiers, Rect, Shape, Vec2};
@@ -17,7 +19,7 @@ const SIZES: [[f32; 2]; 4] = [
 ];
 
 fn window(size: [f32; 2]) -> Window {
-    sized(sample("many-tool-results.jsonl"), Vec2::from(size))
+    sized(sample(MANY_RESULTS), Vec2::from(size))
 }
 
 fn tab(window: &Window, tab: Tab) -> Rect {
@@ -182,10 +184,7 @@ fn the_tune_plot_uses_most_of_the_drawer_height() {
 #[test]
 fn a_lane_that_is_out_of_view_scrolls_into_view_when_it_is_focused() {
     let mut window = window(SMALL);
-    window.get_by_label("Policy of lane 1").click();
-    window.run_steps(3);
-    window.get_by_label("Add a lane").click();
-    window.run_steps(8);
+    add_lane(&mut window);
     for (key, lane) in [
         (Key::Num1, "lane 1"),
         (Key::Num4, "lane 4"),
@@ -287,7 +286,7 @@ fn lane_cards_are_whole_and_start_with_the_recorded_lane_in_the_smallest_window(
     let five = ["truncate", "prune", "summarize", "codex", "cline"];
     let options = Options {
         size,
-        ..options(sample("many-tool-results.jsonl"))
+        ..options(sample(MANY_RESULTS))
     };
     let window = open(with_lanes(options, &five, &[]));
     let settings = window.get_by_label("Copy as command").rect();
@@ -318,7 +317,7 @@ fn narrow_lanes_show_the_state_of_three_messages() {
     let five = ["truncate", "prune", "summarize", "none", "none"];
     let options = Options {
         size,
-        ..options(sample("many-tool-results.jsonl"))
+        ..options(sample(MANY_RESULTS))
     };
     let window = open(with_lanes(options, &five, &[]));
     let rows = window.query_all_by_role(Role::ListBoxOption);

@@ -1,10 +1,9 @@
 //! A growing file: the window follows it, becomes idle again, and keeps marks.
 
-use crate::screen::{PATIENCE, wait};
-use egui::Vec2;
-use egui_kittest::Harness;
+use crate::screen::{MAX_WAIT, Window, open, options, sample, wait};
 use egui_kittest::kittest::Queryable as _;
-use plimsoll::app::{App, Options};
+use plimsoll::app::Options;
+use plimsoll::app::background::latest_result::WorkMode;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,38 +12,32 @@ use std::{fs, thread};
 
 /// Returns the lines of a sample session.
 fn lines() -> Vec<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
-    let text = fs::read_to_string(folder.join("slow-growth.jsonl")).expect("a sample");
+    let text = fs::read_to_string(sample("slow-growth.jsonl")).expect("a sample");
     text.lines().map(|line| format!("{line}\n")).collect()
 }
 
-fn window(path: PathBuf) -> Harness<'static, App> {
+fn window(path: PathBuf) -> Window {
     showing(path, 0)
 }
 
-/// Opens a window with one of several conversations.
-fn showing(path: PathBuf, conversation: usize) -> Harness<'static, App> {
-    let size = Vec2::new(1440.0, 900.0);
-    let options = Options {
-        paths: vec![path],
+/// Opens a window that works in the background, with one of several conversations.
+fn showing(path: PathBuf, conversation: usize) -> Window {
+    open(Options {
         conversation,
-        no_state: true,
-        size,
-        ..Options::default()
-    };
-    let harness = Harness::builder().with_size(size).allow_missing_glyphs();
-    harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options))
+        work: WorkMode::AsNeeded,
+        ..options(path)
+    })
 }
 
-fn calls(window: &Harness<'_, App>) -> usize {
+fn calls(window: &Window) -> usize {
     let runs = window.state().runs();
     runs.map_or(0, |runs| runs.case.session.calls.len())
 }
 
 /// Returns whether the window becomes idle: no frame is requested for a second.
-fn rests(window: &mut Harness<'_, App>) -> bool {
+fn rests(window: &mut Window) -> bool {
     let start = Instant::now();
-    while start.elapsed() < PATIENCE {
+    while start.elapsed() < MAX_WAIT {
         window.run_steps(8);
         let ctx = window.ctx.clone();
         window.run_steps(1);

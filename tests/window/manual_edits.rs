@@ -2,7 +2,8 @@
 //! a message in a lane.
 
 use crate::screen::{
-    Window, copied, copy_of, drop_file, go_to, open, options, press, sample, texts_with,
+    MANY_RESULTS, Window, copied, copy_of, drop_file, go_to, open, options, press, runs, sample,
+    secondary_click, texts_with,
 };
 use egui::accesskit::Role;
 use egui::{Key, Modifiers, Vec2};
@@ -13,8 +14,6 @@ use plimsoll::engine::{ManualEdits, MessageStatus};
 use plimsoll::session::{Body, Part};
 use std::path::PathBuf;
 use std::sync::Arc;
-
-const MANY_RESULTS: &str = "many-tool-results.jsonl";
 
 /// Opens a window that is large enough to show a summary next to the messages it replaces.
 fn window(path: PathBuf, marks: Option<RequestedMarks>) -> Window {
@@ -32,13 +31,13 @@ fn requested(edits: ManualEdits) -> Option<RequestedMarks> {
 }
 
 fn marks(window: &Window) -> ManualEdits {
-    let runs = window.state().runs().expect("it was replayed");
+    let runs = runs(window);
     (*runs.config.manual_edits).clone()
 }
 
 /// Returns the status of a message at the end of each lane's run.
 fn statuses(window: &Window, message: usize) -> Vec<MessageStatus> {
-    let runs = window.state().runs().expect("it was replayed");
+    let runs = runs(window);
     let n_messages = runs.case.session.messages.len();
     let status = |lane: &Arc<plimsoll::app::runs::replays::LaneRun>| {
         lane.outcome.context.statuses(n_messages)[message].0
@@ -48,7 +47,7 @@ fn statuses(window: &Window, message: usize) -> Vec<MessageStatus> {
 
 /// Returns the number of manual edits in each lane.
 fn edits(window: &Window) -> Vec<usize> {
-    let runs = window.state().runs().expect("it was replayed");
+    let runs = runs(window);
     let n_manual = |lane: &Arc<plimsoll::app::runs::replays::LaneRun>| {
         let events = lane.outcome.events.iter();
         events.filter(|event| event.is_manual()).count()
@@ -58,7 +57,7 @@ fn edits(window: &Window) -> Vec<usize> {
 
 /// Returns the last message that every lane keeps unchanged.
 fn kept_by_all(window: &Window) -> usize {
-    let runs = window.state().runs().expect("it was replayed");
+    let runs = runs(window);
     let n_messages = runs.case.session.messages.len();
     let is_kept = |m: &usize| {
         statuses(window, *m)
@@ -125,14 +124,7 @@ fn a_range_of_rows_is_marked_at_once_and_the_filter_shows_marked_messages() {
     window.run_steps(3);
     window.get_by_label("Show only edited messages").click();
     window.run_steps(4);
-    let all = window
-        .state()
-        .runs()
-        .expect("it was replayed")
-        .case
-        .session
-        .messages
-        .len();
+    let all = runs(&window).case.session.messages.len();
     window.get_by_label(&format!("4 of {all}"));
     window.get_by_label("Remove all manual edits").click();
     window.run_steps(4);
@@ -147,19 +139,10 @@ fn the_menu_of_a_row_marks_its_message() {
     let preview = {
         let cells = window.query_all_by_label("12");
         let rect = cells.map(|cell| cell.rect()).next();
-        rect.expect("its number stands in the table")
+        rect.expect("the number in the table")
     };
     for (entry, expected) in [("Pin", vec![11]), ("Unpin", vec![])] {
-        window.event(egui::Event::PointerMoved(preview.center()));
-        for pressed in [true, false] {
-            window.event(egui::Event::PointerButton {
-                pos: preview.center(),
-                button: egui::PointerButton::Secondary,
-                pressed,
-                modifiers: Modifiers::NONE,
-            });
-        }
-        window.run_steps(3);
+        secondary_click(&mut window, preview.center());
         window.get_by_role_and_label(Role::Button, entry).click();
         window.run_steps(4);
         assert_eq!(marks(&window).pinned, expected);
@@ -171,7 +154,7 @@ fn ineffective_marks_are_reported_as_warnings() {
     let mut window = window(sample(MANY_RESULTS), None);
     go_to(&mut window, 1);
     press(&mut window, Modifiers::NONE, Key::X);
-    let runs = window.state().runs().expect("it was replayed");
+    let runs = runs(&window);
     let warning = "message 1 is not dropped manually: instructions stay";
     assert!(runs.lanes.iter().all(|lane| {
         lane.outcome
@@ -204,7 +187,7 @@ fn marks_of_the_command_line_apply_to_the_first_session_only() {
     );
     let path = sample("handoff.json");
     drop_file(&mut window, path);
-    assert!(marks(&window).is_empty(), "they were the other session's");
+    assert!(marks(&window).is_empty(), "marks belong to their session");
 }
 
 #[test]
@@ -213,7 +196,7 @@ fn an_export_lists_and_applies_manual_edits() {
     let mut window = window(source, None);
     let message = kept_by_all(&window);
     let text = {
-        let session = &window.state().runs().expect("it was replayed").case.session;
+        let session = &runs(&window).case.session;
         let parts = session.parts_of(&session.messages[message]);
         parts[0].body.text().trim().to_owned()
     };
@@ -244,7 +227,7 @@ fn an_export_lists_and_applies_manual_edits() {
 #[test]
 fn a_cleared_message_is_shown_next_to_the_original_in_each_lane() {
     let mut window = window(sample(MANY_RESULTS), None);
-    let runs = window.state().runs().expect("it was replayed");
+    let runs = runs(&window);
     let n_messages = runs.case.session.messages.len();
     let prune = runs
         .labels
@@ -276,7 +259,7 @@ fn a_cleared_message_is_shown_next_to_the_original_in_each_lane() {
 #[test]
 fn a_summary_is_shown_next_to_the_messages_it_replaces() {
     let mut window = window(sample(MANY_RESULTS), None);
-    let runs = window.state().runs().expect("it was replayed");
+    let runs = runs(&window);
     let lane = runs
         .labels
         .iter()
@@ -312,7 +295,7 @@ fn a_summary_is_shown_next_to_the_messages_it_replaces() {
 #[test]
 fn messages_dropped_with_a_marked_message_name_the_reason() {
     let mut window = window(sample(MANY_RESULTS), None);
-    let runs = window.state().runs().expect("it was replayed");
+    let runs = runs(&window);
     let session = &runs.case.session;
     let result = (0..session.messages.len()).rfind(|m| {
         let parts = session.parts_of(&session.messages[*m]);

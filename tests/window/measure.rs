@@ -2,7 +2,8 @@
 
 use crate::reader::{metrics_session, read, reply};
 use crate::screen::{
-    Window, click, large, open, options, sample, says, tab, texts_with, type_into, wait, with_lanes,
+    COMPACTED, Window, click, large, open, options, runs, sample, says, tab, texts_with, type_into,
+    wait, with_lanes,
 };
 use crate::server::{Received, Server, answer};
 use egui::accesskit::Role;
@@ -97,7 +98,7 @@ fn model(server: &Server) -> Model {
 
 /// Runs the evaluation of the window's lanes with a log, and with a model for answers that are not in it.
 fn evaluate(window: &Window, log: &mut EvaluationLog, server: Option<&Server>) -> Evaluation {
-    let runs = window.state().runs().expect("runs");
+    let runs = runs(window);
     let lanes = runs.lanes.iter().enumerate();
     let lanes = lanes.map(|(idx, lane)| {
         let name = runs.label(Some(idx));
@@ -154,7 +155,7 @@ fn a_model_measures_what_each_lane_retained_after_consent() {
 }
 
 #[test]
-fn nothing_is_asked_without_lost_facts_or_with_an_invalid_budget() {
+fn no_question_is_sent_without_lost_facts_or_with_an_invalid_budget() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let server = Server::new(|_, client| client.send(&reply("A")));
     let mut window = form(folder.path(), &["truncate"], &server, WorkMode::InFrame);
@@ -296,7 +297,7 @@ fn stop_ends_outstanding_requests_scores_the_answers_and_the_log_continues_to_th
 #[test]
 fn questions_about_the_recorded_compactions_can_be_left_out() {
     let server = Server::new(|_, client| client.send(&answer("404 Not Found", "", "")));
-    let mut window = form_of(large(sample("compacted.jsonl")), &server);
+    let mut window = form_of(large(sample(COMPACTED)), &server);
     click(&mut window, "Continue…");
     assert!(says(&window, "Prune, Summarize, recorded"));
     click(&mut window, "Back");

@@ -1,6 +1,6 @@
 //! Actions offered after empty results.
 
-use crate::screen::{Window, click, copy_of, large};
+use crate::screen::{COMPACTED, Window, click, copy_of, large, runs};
 use egui::accesskit::Role;
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
@@ -13,7 +13,7 @@ fn window(sample: &str) -> (TempDir, Window) {
 }
 
 fn policies(window: &Window) -> Vec<String> {
-    let runs = window.state().runs().expect("runs");
+    let runs = runs(window);
     runs.lanes.iter().map(|l| l.policy.name.clone()).collect()
 }
 
@@ -32,7 +32,7 @@ fn without_events_the_last_context_can_be_compacted_anyway() {
 
 #[test]
 fn a_trigger_that_is_not_met_offers_to_compact_anyway() {
-    let (folder, mut window) = window("compacted.jsonl");
+    let (folder, mut window) = window(COMPACTED);
     window.key_press_modifiers(Modifiers::COMMAND, Key::E);
     window.run_steps(6);
     window
@@ -60,7 +60,7 @@ fn without_a_working_setting_another_policy_is_offered() {
     window.run_steps(8);
     let after = policies(&window);
     assert_eq!(after[..before.len()], before[..]);
-    let runs = window.state().runs().expect("runs");
+    let runs = runs(&window);
     let last = runs.lanes.last().expect("a lane");
     assert_eq!(label, format!("Compare with {}", last.policy.label));
     assert_eq!(last.outcome.overflows, 0);

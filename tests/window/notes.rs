@@ -1,6 +1,8 @@
 //! Notes on messages: written from the menu of a row, shown in table and detail, undone, and listed in reports.
 
-use crate::screen::{Window, click, large, sample, says, secondary_click, type_into};
+use crate::screen::{
+    COMPACTED, Window, click, large, runs, sample, says, secondary_click, type_into,
+};
 use egui::accesskit::Role;
 use egui::{Key, Modifiers, Vec2};
 use egui_kittest::kittest::Queryable as _;
@@ -31,7 +33,7 @@ fn report(window: &mut Window, path: &Path, redacts: bool) -> String {
 
 #[test]
 fn a_note_is_written_undone_and_listed_in_reports() {
-    let mut window = large(sample("compacted.jsonl"));
+    let mut window = large(sample(COMPACTED));
     window.key_press(Key::Home);
     window.run_steps(4);
     open_menu(&mut window);
@@ -47,7 +49,7 @@ fn a_note_is_written_undone_and_listed_in_reports() {
     let marks = window.query_all_by_label("note").count();
     assert_eq!(marks, 1, "the row is marked");
     // The note does not change any result.
-    let runs = window.state().runs().expect("lanes were replayed");
+    let runs = runs(&window);
     assert!(runs.config.notes.is_empty());
     // Undo and redo.
     click(&mut window, "Undo");

@@ -1,37 +1,21 @@
 //! The command palette, and the keys for the next compaction, overflow and cache miss.
 
-use crate::screen::{Window, large, press, sample};
+use crate::screen::{
+    COMPACTED, Window, large, press, run_in_palette, runs, sample, type_in_palette,
+};
 use egui::accesskit::{Role, Toggled};
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::runs::replays::Runs;
 use plimsoll::engine::Effect;
 use std::sync::Arc;
 
 fn window() -> Window {
-    large(sample("compacted.jsonl"))
-}
-
-fn runs(window: &Window) -> &Runs {
-    window.state().runs().expect("lanes were replayed")
+    large(sample(COMPACTED))
 }
 
 fn is_open(window: &Window) -> bool {
     let mut fields = window.query_all_by_label("Command palette");
     fields.next().is_some()
-}
-
-/// Opens the palette, types a text and presses Enter.
-fn run(window: &mut Window, text: &str) {
-    press(window, Modifiers::COMMAND, Key::K);
-    typed(window, text);
-    press(window, Modifiers::NONE, Key::Enter);
-}
-
-fn typed(window: &mut Window, text: &str) {
-    let field = window.get_by_role_and_label(Role::TextInput, "Command palette");
-    field.type_text(text);
-    window.run_steps(4);
 }
 
 /// Returns the number of the selected call.
@@ -46,12 +30,12 @@ fn call(window: &Window) -> usize {
 #[test]
 fn a_call_a_message_and_a_tab_are_reached_by_typing() {
     let mut window = window();
-    run(&mut window, "call 34");
+    run_in_palette(&mut window, "call 34");
     assert!(!is_open(&window));
     assert_eq!(call(&window), 34);
-    run(&mut window, "mess 12");
+    run_in_palette(&mut window, "mess 12");
     window.get_by_label("Message 12");
-    run(&mut window, "cost");
+    run_in_palette(&mut window, "cost");
     let tab = window.get_by_role_and_label(Role::Tab, "Cost");
     assert_eq!(tab.accesskit_node().toggled(), Some(Toggled::True));
 }
@@ -60,7 +44,7 @@ fn a_call_a_message_and_a_tab_are_reached_by_typing() {
 fn a_preset_is_added_and_a_setting_is_changed() {
     let mut window = window();
     let before = runs(&window).lanes.len();
-    run(&mut window, "compare truncate");
+    run_in_palette(&mut window, "compare truncate");
     assert_eq!(runs(&window).lanes.len(), before + 1);
     let lane = runs(&window).lanes.last().expect("the new lane");
     let knob = lane
@@ -72,9 +56,9 @@ fn a_preset_is_added_and_a_setting_is_changed() {
     let value = knob.range[0] + knob.step;
     assert_ne!(lane.knobs.get(&knob.name), Some(value));
     // Enter on the setting asks for its value.
-    run(&mut window, &format!("set {}", knob.name));
+    run_in_palette(&mut window, &format!("set {}", knob.name));
     assert!(is_open(&window));
-    typed(&mut window, &value.to_string());
+    type_in_palette(&mut window, &value.to_string());
     press(&mut window, Modifiers::NONE, Key::Enter);
     assert!(!is_open(&window));
     window.run_steps(4);
@@ -96,7 +80,7 @@ fn arrows_choose_an_entry_and_escape_closes() {
     assert!(!is_open(&window));
     press(&mut window, Modifiers::NONE, Key::Escape);
     press(&mut window, Modifiers::COMMAND, Key::K);
-    typed(&mut window, "theme");
+    type_in_palette(&mut window, "theme");
     assert!(window.query_by_label("Dark theme").is_some());
     press(&mut window, Modifiers::NONE, Key::ArrowDown);
     press(&mut window, Modifiers::NONE, Key::Enter);
@@ -109,7 +93,7 @@ fn arrows_choose_an_entry_and_escape_closes() {
         press(&mut window, Modifiers::NONE, key);
     }
     assert_eq!(runs(&window).config.manual_edits, edits);
-    typed(&mut window, "ledger");
+    type_in_palette(&mut window, "ledger");
     press(&mut window, Modifiers::NONE, Key::Enter);
     let field = window.get_by_role_and_label(Role::TextInput, "Filter messages");
     assert_eq!(field.accesskit_node().value().as_deref(), Some("ledger"));
@@ -143,7 +127,7 @@ fn keys_go_to_the_next_and_previous_compaction_and_overflow() {
     let before_end = calls.iter().rev().find(|call| **call < last + 1);
     assert_eq!(call(&window), *before_end.expect("one"));
     // A lane that overflows.
-    run(&mut window, "compare none");
+    run_in_palette(&mut window, "compare none");
     let lane = runs(&window).lanes.last().expect("the new lane");
     let first = lane.outcome.samples.iter().find(|s| s.overflows);
     let first = first.expect("an overflow").call + 1;

@@ -1,6 +1,6 @@
 //! Draws the timeline and the widgets with generated samples. `PLIMSOLL_PICTURES=DIR` keeps the pictures.
 
-use crate::screen::{large, sample};
+use crate::screen::{COMPACTED, large, sample};
 use egui::{Align, CentralPanel, Frame, Layout, Panel, RichText, TextStyle, Theme, Ui, vec2};
 use plimsoll::app::picture::{OffscreenWindow, save_png};
 use plimsoll::app::theme::{self, palette, space};
@@ -847,7 +847,7 @@ fn escape_cancels_a_zoom_box() {
 #[test]
 fn the_plot_keeps_its_height_in_a_smaller_window() {
     use egui_kittest::kittest::Queryable as _;
-    let mut harness = large(sample("compacted.jsonl"));
+    let mut harness = large(sample(COMPACTED));
     for size in [vec2(1100.0, 700.0), vec2(900.0, 560.0), vec2(1440.0, 900.0)] {
         harness.set_size(size);
         harness.run_steps(4);
@@ -861,7 +861,7 @@ fn the_plot_keeps_its_height_in_a_smaller_window() {
 #[test]
 fn keyboard_focus_visits_the_bar_from_left_to_right() {
     use egui_kittest::kittest::Queryable as _;
-    let mut harness = large(sample("compacted.jsonl"));
+    let mut harness = large(sample(COMPACTED));
     let names = ["Menu", "Open…", "Export…"];
     let mut order: Vec<&&str> = Vec::new();
     for _ in 0..12 {

@@ -1,7 +1,8 @@
 //! Ranges of calls, the comparison of two calls, the recorded baseline, and clicks on legend and flags.
 
 use crate::screen::{
-    Window, button, click, copied, drag, large, press, sample, secondary_click, texts,
+    COMPACTED, Window, button, click, copied, drag, large, press, runs, sample, secondary_click,
+    texts,
 };
 use egui::accesskit::{Role, Toggled};
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, vec2};
@@ -13,11 +14,7 @@ use plimsoll::app::wording;
 use plimsoll::engine::{recorded, simulate};
 
 fn window() -> Window {
-    large(sample("compacted.jsonl"))
-}
-
-fn runs(window: &Window) -> &Runs {
-    window.state().runs().expect("lanes were replayed")
+    large(sample(COMPACTED))
 }
 
 /// Returns the first text with this beginning.

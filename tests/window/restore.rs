@@ -1,6 +1,6 @@
 //! The window restores the source of a managed conversation.
 
-use crate::screen::{Window, click, copy_of, large, plimsoll, says, type_into};
+use crate::screen::{COMPACTED, Window, click, copy_of, large, plimsoll, says, type_into};
 use egui::accesskit::Role;
 use std::fs;
 use std::path::PathBuf;
@@ -8,8 +8,8 @@ use tempfile::TempDir;
 
 /// Writes a managed conversation next to a copy of a sample. Returns the folder, the source and the managed file.
 fn managed() -> (TempDir, PathBuf, PathBuf) {
-    let (folder, source) = copy_of("compacted.jsonl");
-    let args = ["compact", "compacted.jsonl", "--policy", "prune"];
+    let (folder, source) = copy_of(COMPACTED);
+    let args = ["compact", COMPACTED, "--policy", "prune"];
     let more = ["--schedule", "replay", "-o", "managed.jsonl"];
     plimsoll(folder.path(), &[&args[..], &more[..]].concat());
     let managed = folder.path().join("managed.jsonl");
@@ -50,7 +50,7 @@ fn the_source_of_the_open_managed_conversation_is_restored_byte_for_byte() {
 }
 
 #[test]
-fn a_file_that_is_not_managed_or_was_changed_is_refused_with_the_reason() {
+fn a_file_that_is_not_managed_or_was_changed_is_rejected_with_the_reason() {
     let (folder, source, managed) = managed();
     let mut window = restoring(managed.clone());
     let mut changed = fs::read(&managed).expect("the managed file");

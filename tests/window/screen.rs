@@ -6,6 +6,7 @@ use egui::{Event, Key, Modifiers, OutputCommand, PointerButton, Pos2, Vec2, vec2
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use plimsoll::app::background::latest_result::WorkMode;
+use plimsoll::app::runs::replays::Runs;
 use plimsoll::app::{App, LaneOption, Options};
 use plimsoll::presets;
 use std::fs;
@@ -15,13 +16,19 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Maximum wait, also on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+/// Maximum wait for a condition, also on a busy machine.
+pub(crate) const MAX_WAIT: Duration = Duration::from_mins(1);
 
 pub(crate) type Window = Harness<'static, App>;
 
 /// Size of a large window, in points.
 pub(crate) const LARGE: Vec2 = vec2(1440.0, 900.0);
+
+/// Sample session with many tool results and no compaction.
+pub(crate) const MANY_RESULTS: &str = "many-tool-results.jsonl";
+
+/// Sample session with a recorded compaction.
+pub(crate) const COMPACTED: &str = "compacted.jsonl";
 
 /// Returns the path of a sample session.
 pub(crate) fn sample(name: &str) -> PathBuf {
@@ -52,7 +59,7 @@ pub(crate) fn options(path: PathBuf) -> Options {
 pub(crate) fn with_lanes(options: Options, policies: &[&str], settings: &[(&str, f64)]) -> Options {
     let lane = |word: &&str| {
         let bundled = presets::by_name(word);
-        let policy = bundled.unwrap_or_else(|| presets::parse(word).expect("it is a policy"));
+        let policy = bundled.unwrap_or_else(|| presets::parse(word).expect("a policy"));
         let mut values = policy.defaults();
         for (name, value) in settings {
             if policy.knob(name).is_some() {
@@ -99,6 +106,33 @@ pub(crate) fn large(path: PathBuf) -> Window {
 pub(crate) fn click(window: &mut Window, label: &str) {
     window.get_by_label(label).click();
     window.run_steps(6);
+}
+
+/// Sets the value of a slider.
+pub(crate) fn set_slider(window: &mut Window, label: &str, value: f64) {
+    let slider = window.get_by_role_and_label(Role::Slider, label);
+    slider.set_value_accesskit(value);
+    window.run_steps(4);
+}
+
+/// Adds a lane without compaction.
+pub(crate) fn add_lane(window: &mut Window) {
+    click(window, "Policy of lane 1");
+    click(window, "Add a lane");
+}
+
+/// Types into the open command palette.
+pub(crate) fn type_in_palette(window: &mut Window, text: &str) {
+    let field = window.get_by_role_and_label(Role::TextInput, "Command palette");
+    field.type_text(text);
+    window.run_steps(4);
+}
+
+/// Opens the command palette, types a text and presses Enter.
+pub(crate) fn run_in_palette(window: &mut Window, text: &str) {
+    press(window, Modifiers::COMMAND, Key::K);
+    type_in_palette(window, text);
+    press(window, Modifiers::NONE, Key::Enter);
 }
 
 /// Opens a tab of the drawer.
@@ -157,7 +191,7 @@ pub(crate) fn type_into(window: &mut Window, (role, label): (Role, &str), text: 
     window.key_press_modifiers(Modifiers::COMMAND, Key::A);
     window.run_steps(2);
     window.get_by_role_and_label(role, label).type_text(text);
-    // A dialog whose height changes is placed a frame later.
+    // A dialog whose height changes is placed one frame later.
     window.run_steps(4);
 }
 
@@ -166,10 +200,16 @@ pub(crate) fn type_into(window: &mut Window, (role, label): (Role, &str), text: 
 pub(crate) fn wait(window: &mut Window, holds: impl Fn(&Window) -> bool) {
     let start = Instant::now();
     while !holds(window) {
-        assert!(start.elapsed() < PATIENCE, "it never came to be");
+        assert!(start.elapsed() < MAX_WAIT, "the condition never held");
         window.run_steps(1);
         thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// Pastes a text, as the system does after the keys for it.
+pub(crate) fn paste(window: &mut Window, text: &str) {
+    window.event(Event::Paste(text.to_owned()));
+    window.run_steps(6);
 }
 
 /// Selects the message with this number through the jump field.
@@ -215,6 +255,12 @@ pub(crate) fn copied(window: &mut Window, label: &str) -> String {
         }
     }
     panic!("{label} copied nothing");
+}
+
+/// Returns the replays of the open session.
+#[track_caller]
+pub(crate) fn runs(window: &Window) -> &Runs {
+    window.state().runs().expect("a session was replayed")
 }
 
 /// Returns the labels and values of all nodes.

@@ -1,6 +1,8 @@
 //! The search in all sessions, its index, and snippets in the message table.
 
-use crate::screen::{Window, click, drop_file, open, options, press, sample, sized};
+use crate::screen::{
+    COMPACTED, MANY_RESULTS, Window, click, drop_file, open, options, press, runs, sample, sized,
+};
 use crate::tabs::tabs;
 use egui::accesskit::Role;
 use egui::{Key, Modifiers, Shape, vec2};
@@ -15,7 +17,7 @@ use plimsoll::tokens::default_counter;
 use std::fs;
 use tempfile::TempDir;
 
-const SAMPLES: [&str; 3] = ["compacted.jsonl", "handoff.json", "many-tool-results.jsonl"];
+const SAMPLES: [&str; 3] = [COMPACTED, "handoff.json", MANY_RESULTS];
 
 /// Opens a window with a folder of samples. The index is in another folder and off.
 fn listed() -> (TempDir, IndexFolder, Window) {
@@ -190,7 +192,7 @@ fn highlighted(window: &Window) -> (usize, usize) {
 #[test]
 fn the_message_table_shows_the_text_around_each_match() {
     for size in [vec2(1280.0, 720.0), vec2(1440.0, 900.0)] {
-        for (name, text) in [("compacted.jsonl", "ledger"), ("images-and-cjk.json", "の")] {
+        for (name, text) in [(COMPACTED, "ledger"), ("images-and-cjk.json", "の")] {
             let mut window = sized(sample(name), size);
             window.key_press_modifiers(Modifiers::COMMAND, Key::F);
             window.run_steps(5);
@@ -227,14 +229,7 @@ fn a_hit_opens_in_a_new_tab_with_ctrl_and_the_list_stays() {
     window.get_by_label(&counted(&result));
     press(&mut window, Modifiers::NONE, Key::Escape);
     press(&mut window, Modifiers::NONE, Key::Escape);
-    let open = window
-        .state()
-        .runs()
-        .expect("lanes")
-        .case
-        .session
-        .title
-        .clone();
+    let open = runs(&window).case.session.title.clone();
     assert_eq!(
         open, result.sessions[1].title,
         "the session of the first tab stays"

@@ -1,6 +1,6 @@
 //! The list of sessions: opening, returning, and actions of an empty list.
 
-use crate::screen::{Window, click, sample, sized};
+use crate::screen::{COMPACTED, MANY_RESULTS, Window, click, sample, sized};
 use egui::{Key, Vec2, vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use std::fs;
@@ -30,7 +30,7 @@ fn open_one(window: &mut Window) {
 
 #[test]
 fn a_session_returns_to_its_unchanged_list() {
-    let (_folder, mut window) = listed(&["compacted.jsonl", "handoff.json"]);
+    let (_folder, mut window) = listed(&[COMPACTED, "handoff.json"]);
     assert!(is_listed(&window));
     open_one(&mut window);
     assert!(!is_listed(&window));
@@ -52,7 +52,7 @@ fn a_session_returns_to_its_unchanged_list() {
 
 #[test]
 fn a_session_opened_by_path_lists_its_folder() {
-    let (folder, _) = listed(&["compacted.jsonl", "handoff.json"]);
+    let (folder, _) = listed(&[COMPACTED, "handoff.json"]);
     let path = folder.path().join("handoff.json");
     let mut window = sized(path, SIZE);
     assert!(window.query_by_label("Back to the sessions").is_none());
@@ -73,7 +73,7 @@ fn a_folder_without_sessions_offers_to_choose_another() {
 
 #[test]
 fn arrow_keys_highlight_a_session_and_enter_opens_it() {
-    let samples = ["compacted.jsonl", "handoff.json", "many-tool-results.jsonl"];
+    let samples = [COMPACTED, "handoff.json", MANY_RESULTS];
     let (_folder, mut window) = listed(&samples);
     let press = |window: &mut Window, key| {
         window.key_press(key);
@@ -111,7 +111,7 @@ fn arrow_keys_highlight_a_session_and_enter_opens_it() {
 
 #[test]
 fn the_focus_ring_of_a_column_header_fits_into_its_row() {
-    let (_folder, window) = listed(&["compacted.jsonl"]);
+    let (_folder, window) = listed(&[COMPACTED]);
     for name in ["Sort by written", "Sort by title", "Sort by size"] {
         let head = window.get_by_label(name).rect();
         assert!(head.height() + 4.0 < 24.0, "{name} {head:?}");

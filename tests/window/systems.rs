@@ -1,6 +1,9 @@
 //! Lanes with system presets: believed fill, events without effect, findings, restarts and provider errors.
 
-use crate::screen::{LARGE, Window, click, copied, open, options, sample, texts_with, with_lanes};
+use crate::screen::{
+    COMPACTED, LARGE, MANY_RESULTS, Window, click, copied, open, options, runs, sample, set_slider,
+    texts_with, with_lanes,
+};
 use egui::Vec2;
 use egui::accesskit::Role;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
@@ -21,17 +24,14 @@ fn of_size(name: &str, policies: &[&str], size: Vec2) -> Window {
     open(with_lanes(options, policies, &[]))
 }
 
-const MANY_RESULTS: &str = "many-tool-results.jsonl";
-const COMPACTED: &str = "compacted.jsonl";
-
 /// A policy with a setting of each kind and a stage for restarts.
 const OWN: &str = r#"
 name = "own"
 label = "Own"
-help = "A policy of our own."
+help = "A policy with a setting of each kind."
 documentation_differences = ["Document: it summarizes. Code: it drops. For you: what is gone is gone.", "Nothing else."]
 differences = ["The system retries. The replay does not."]
-sources = ["a file of ours"]
+sources = ["a file"]
 
 [meter]
 count = "true"
@@ -82,7 +82,7 @@ fn a_lane_shows_believed_and_actual_fill() {
     let window = window(MANY_RESULTS, &[OWN, "truncate"]);
     let said = texts_with(&window, "believed ");
     assert_eq!(said.len(), 1, "only one of them says: {said:?}");
-    let runs = window.state().runs().expect("it was replayed");
+    let runs = runs(&window);
     let last = runs.lanes[0].outcome.samples.last().expect("a call");
     let believed = last.believed.expect("it says so");
     assert!(believed.0 < last.pressure.0, "half of it");
@@ -93,7 +93,7 @@ fn a_lane_shows_believed_and_actual_fill() {
 fn a_named_choice_changes_its_lane() {
     let mut window = window(MANY_RESULTS, &[OWN]);
     let compactions = |window: &Window| {
-        let runs = window.state().runs().expect("it was replayed");
+        let runs = runs(window);
         runs.lanes[0].outcome.compactions
     };
     assert_eq!(compactions(&window), 0, "it is off");
@@ -101,10 +101,7 @@ fn a_named_choice_changes_its_lane() {
     window.run_steps(3);
     window.get_by_label("drop all").click();
     window.run_steps(4);
-    window
-        .get_by_role_and_label(Role::Slider, "compression_trigger")
-        .set_value_accesskit(0.2);
-    window.run_steps(4);
+    set_slider(&mut window, "compression_trigger", 0.2);
     assert!(compactions(&window) > 0, "it is on");
     window.get_by_label("The shipped code ignores this setting.");
 }
@@ -121,7 +118,7 @@ fn a_restart_mark_is_placed_removed_and_replayed() {
     window.key_press(egui::Key::R);
     window.run_steps(4);
     let events = |window: &Window| -> Vec<usize> {
-        let runs = window.state().runs().expect("it was replayed");
+        let runs = runs(window);
         let events = runs.lanes[0].outcome.events.iter();
         events.map(|event| event.call).collect()
     };
@@ -154,7 +151,7 @@ fn events_are_filtered_and_shown_term_by_term() {
     let mut window = window(MANY_RESULTS, &["picoclaw-before", "truncate"]);
     window.get_by_label("Events").click();
     window.run_steps(3);
-    let runs = window.state().runs().expect("it was replayed");
+    let runs = runs(&window);
     let changes = runs.lanes.iter().flat_map(|lane| &lane.outcome.events);
     let changes = changes.filter(|e| matches!(e.effect, Effect::Removed | Effect::Changed));
     let changes = changes.count();
@@ -167,7 +164,7 @@ fn events_are_filtered_and_shown_term_by_term() {
     // The list follows the selected call.
     window.key_press(egui::Key::Home);
     window.run_steps(3);
-    let lane = &window.state().runs().expect("it was replayed").lanes[0];
+    let lane = &self::runs(&window).lanes[0];
     let is_change = |effect: Effect| matches!(effect, Effect::Removed | Effect::Changed);
     let mut events = lane.outcome.events.iter();
     let first = events
@@ -191,7 +188,7 @@ fn events_are_filtered_and_shown_term_by_term() {
 #[test]
 fn problems_of_a_lane_link_to_their_call() {
     let mut window = window(MANY_RESULTS, &["truncate", "picoclaw-before"]);
-    let runs = window.state().runs().expect("it was replayed");
+    let runs = runs(&window);
     let findings = &runs.lanes[1].findings;
     let calls: Vec<usize> = findings.iter().map(|finding| finding.call).collect();
     assert!(!calls.is_empty(), "something is wrong with it");
@@ -221,7 +218,7 @@ fn the_tab_about_describes_the_policy() {
         "Nothing else.",
         "DIFFERENCES OF THE REPLAY FROM THE SYSTEM",
         "The system retries. The replay does not.",
-        "a file of ours",
+        "a file",
     ] {
         window.get_by_label(text);
     }
@@ -231,7 +228,7 @@ fn the_tab_about_describes_the_policy() {
 fn settings_are_copied_in_the_configuration_format_of_the_system() {
     let mut window = window(COMPACTED, &["baseagent"]);
     let copied = copied(&mut window, "Copy config");
-    let runs = window.state().runs().expect("it was replayed");
+    let runs = runs(&window);
     let lane = &runs.lanes[0];
     let exported = presets::native::export(&lane.policy, &lane.knobs).expect("it has a form");
     assert_eq!(copied, exported.text);

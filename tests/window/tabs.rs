@@ -1,6 +1,9 @@
 //! Several sessions as tabs.
 
-use crate::screen::{Window, click, drop_file, open, options, press, sample, says, wait};
+use crate::screen::{
+    COMPACTED, Window, click, drop_file, open, options, paste, press, runs, sample, says,
+    set_slider, wait,
+};
 use egui::accesskit::{Role, Toggled};
 use egui::{Event, Key, Modifiers, PointerButton};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
@@ -8,7 +11,7 @@ use plimsoll::app::Options;
 use plimsoll::app::background::latest_result::WorkMode;
 use std::path::PathBuf;
 
-const FIRST: &str = "compacted.jsonl";
+const FIRST: &str = COMPACTED;
 const SECOND: &str = "slow-growth.jsonl";
 
 /// Opens the first session; the second one is listed under Recent.
@@ -101,16 +104,14 @@ fn a_click_with_ctrl_or_the_middle_button_opens_a_tab() {
 fn each_tab_keeps_its_lanes_settings_undo_selection_and_zoom() {
     let mut window = two();
     click(&mut window, &format!("Session {FIRST}"));
-    let slider = window.get_by_role_and_label(Role::Slider, "compression_trigger");
-    slider.set_value_accesskit(0.30);
-    window.run_steps(4);
+    set_slider(&mut window, "compression_trigger", 0.30);
     window.get_by_label("timeline").focus();
     window.run_steps(2);
     press(&mut window, Modifiers::NONE, Key::W);
     press(&mut window, Modifiers::NONE, Key::Home);
     click(&mut window, "Cost");
     let state = |window: &Window| {
-        let runs = window.state().runs().expect("replayed");
+        let runs = runs(window);
         let timeline = window.get_by_label("timeline").accesskit_node().value();
         let overview = window.get_by_label("overview").accesskit_node().value();
         let trigger = runs.lanes[0].knobs.get("compression_trigger");
@@ -207,15 +208,13 @@ fn tabs_close_by_key_button_and_middle_button() {
 #[test]
 fn a_closed_tab_keeps_undo_when_it_is_opened_again() {
     let mut window = two();
-    let slider = window.get_by_role_and_label(Role::Slider, "compression_trigger");
-    slider.set_value_accesskit(0.30);
-    window.run_steps(4);
+    set_slider(&mut window, "compression_trigger", 0.30);
     click(&mut window, &format!("Close the tab {SECOND}"));
     assert_eq!(tabs(&window).0.len(), 0);
     click(&mut window, "Menu");
     click(&mut window, SECOND);
     let trigger = |window: &Window| {
-        let runs = window.state().runs().expect("replayed");
+        let runs = runs(window);
         runs.lanes[0].knobs.get("compression_trigger")
     };
     assert_eq!(trigger(&window), Some(0.3));
@@ -281,15 +280,13 @@ fn a_new_tab_takes_a_typed_path_and_a_pasted_conversation() {
     press(&mut window, Modifiers::NONE, Key::Enter);
     assert_eq!(tabs(&window), (vec![FIRST.into(), SECOND.into()], Some(1)));
     press(&mut window, Modifiers::COMMAND, Key::T);
-    window.event(Event::Paste("/nowhere".to_owned()));
-    window.run_steps(4);
+    paste(&mut window, "/nowhere");
     let field = window.get_by_role_and_label(Role::TextInput, "Path");
     assert_eq!(field.accesskit_node().value().as_deref(), Some("/nowhere"));
     press(&mut window, Modifiers::NONE, Key::Enter);
     assert!(says(&window, "/nowhere: no such file"));
     let conversation = r#"[{"role":"user","content":"Hello"}]"#;
-    window.event(Event::Paste(conversation.to_owned()));
-    window.run_steps(6);
+    paste(&mut window, conversation);
     assert_eq!(tabs(&window).0[2], "Pasted");
 }
 

@@ -1,6 +1,6 @@
 //! Files with several conversations, the tab Import, and conversations from the clipboard.
 
-use crate::screen::{Window, empty, large};
+use crate::screen::{empty, large, paste};
 use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable as _;
 use std::path::{Path, PathBuf};
@@ -9,11 +9,6 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/fixtures")
         .join(name)
-}
-
-fn paste(window: &mut Window, text: &str) {
-    window.event(egui::Event::Paste(text.to_owned()));
-    window.run_steps(6);
 }
 
 const CHAT: &str =

@@ -1,6 +1,9 @@
 //! The workspace of a session: kept with the file, saved as a file, and undo after another file.
 
-use crate::screen::{self, Window, copy_of, go_to, options, wait, with_lanes};
+use crate::screen::{
+    self, MANY_RESULTS, Window, add_lane, copy_of, go_to, options, runs, set_slider, wait,
+    with_lanes,
+};
 use egui::accesskit::Role;
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
@@ -11,7 +14,7 @@ use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-const SAMPLE: &str = "many-tool-results.jsonl";
+const SAMPLE: &str = MANY_RESULTS;
 
 /// A folder with a copy of the sample.
 struct Place(TempDir);
@@ -45,13 +48,8 @@ impl Place {
 
 /// Changes a shared setting, adds a lane, pins message 3, and shows the tab Cost.
 fn change(window: &mut Window) {
-    window.get_by_label("Policy of lane 1").click();
-    window.run_steps(3);
-    window.get_by_label("Add a lane").click();
-    window.run_steps(4);
-    let slider = window.get_by_role_and_label(Role::Slider, "compression_trigger");
-    slider.set_value_accesskit(0.30);
-    window.run_steps(4);
+    add_lane(window);
+    set_slider(window, "compression_trigger", 0.30);
     go_to(window, 3);
     window.get_by_label("timeline").focus();
     window.run_steps(2);
@@ -65,7 +63,7 @@ type Shown = (Vec<(String, Option<f64>)>, Vec<usize>);
 
 /// Returns the policies with their triggers, and the pinned messages.
 fn shown(window: &Window) -> Shown {
-    let runs = window.state().runs().expect("it is replayed");
+    let runs = runs(window);
     let lanes = runs.lanes.iter();
     let lanes = lanes.map(|lane| {
         let trigger = lane.knobs.get("compression_trigger");

@@ -125,7 +125,7 @@ fn program_items(ui: &mut Ui, commands: &mut Commands) {
     });
     ui.add_space(space::S);
     if ui.button("Keyboard shortcuts").clicked() {
-        commands.push(ShellCommand::ShowShortcuts(true));
+        commands.push(ShellCommand::ShowShortcuts);
     }
     let logs = ui.button("Run logs…");
     let help = "Requests to summarizer models and their answers";

@@ -126,7 +126,7 @@ fn facts(ui: &mut Ui, input: &EvaluateInput<'_>, commands: &mut Commands) {
             .exact_size(rows)
             .frame(frame)
             .show(ui, |ui| {
-                matrix::show(ui, input, facts, evaluation, commands)
+                matrix::show(ui, input, facts, evaluation, commands);
             });
         widgets::clip_to_rest(ui);
         list(ui, commands);

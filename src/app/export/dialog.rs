@@ -59,8 +59,8 @@ pub(in crate::app) fn show(
         buttons(ui, input, export, is_new, commands);
     });
     if modal.should_close() {
-        let is_beside = modal.backdrop_response.clicked();
-        commands.extend(close_command(export, is_beside));
+        let is_outside = modal.backdrop_response.clicked();
+        commands.extend(close_command(export, is_outside));
     }
 }
 
@@ -75,15 +75,15 @@ fn frame(ui: &Ui) -> egui::Modal {
     dialog(ui, "export").frame(Frame::popup(ui.style()).inner_margin(margin))
 }
 
-/// Returns the command for Esc or for a click outside the dialog (`is_beside`).
-fn close_command(export: &Export, is_beside: bool) -> Option<ExportCommand> {
+/// Returns the command for Esc or for a click outside the dialog (`is_outside`).
+fn close_command(export: &Export, is_outside: bool) -> Option<ExportCommand> {
     match export.stage {
         Stage::Form | Stage::Done(_) | Stage::Failed(_) => Some(ExportCommand::Close),
         // Writing a file takes only a moment and cannot be interrupted.
         Stage::Writing(_) => None,
         // An accidental click must not discard summaries that were paid for.
         Stage::Consent(_) | Stage::Asking(..) | Stage::Review(_) | Stage::Store(_) => {
-            (!is_beside).then_some(ExportCommand::Cancel)
+            (!is_outside).then_some(ExportCommand::Cancel)
         }
     }
 }

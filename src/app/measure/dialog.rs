@@ -54,23 +54,23 @@ pub(in crate::app) fn show(
         ui.horizontal(|ui| buttons(ui, measurement, commands));
     });
     if modal.should_close() {
-        let is_beside = modal.backdrop_response.clicked();
+        let is_outside = modal.backdrop_response.clicked();
         let has_probe = measurement.scored().is_some() && measurement.probe.is_some();
-        if has_probe && !is_beside {
+        if has_probe && !is_outside {
             commands.push(MeasureCommand::ShowProbe(None));
         } else {
-            commands.extend(close_command(measurement, is_beside));
+            commands.extend(close_command(measurement, is_outside));
         }
     }
 }
 
-/// Returns the command for Esc or for a click outside the dialog (`is_beside`).
-fn close_command(measurement: &Measurement, is_beside: bool) -> Option<MeasureCommand> {
+/// Returns the command for Esc or for a click outside the dialog (`is_outside`).
+fn close_command(measurement: &Measurement, is_outside: bool) -> Option<MeasureCommand> {
     match measurement.stage {
         Stage::Form | Stage::Done(_) | Stage::Failed(_) => Some(MeasureCommand::Close),
-        Stage::Planning(_) | Stage::Consent(_) => (!is_beside).then_some(MeasureCommand::Back),
+        Stage::Planning(_) | Stage::Consent(_) => (!is_outside).then_some(MeasureCommand::Back),
         // An accidental click must not stop requests that were paid for.
-        Stage::Asking(..) => (!is_beside).then_some(MeasureCommand::Stop),
+        Stage::Asking(..) => (!is_outside).then_some(MeasureCommand::Stop),
     }
 }
 

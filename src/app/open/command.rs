@@ -23,8 +23,8 @@ pub enum OpenCommand {
     Cancel,
     /// Dismiss the error message.
     DismissError,
-    /// Show or close the path dialog.
-    AskPath(bool),
+    /// Close the path dialog.
+    ClosePathDialog,
     /// Change the text of the path field.
     EditPath(String),
 }

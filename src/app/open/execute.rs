@@ -37,7 +37,7 @@ impl App {
                 self.toasts.info("Opening was cancelled.");
             }
             OpenCommand::DismissError => self.problem = None,
-            OpenCommand::AskPath(is_open) => self.view.asks_path = is_open,
+            OpenCommand::ClosePathDialog => self.view.asks_path = false,
             OpenCommand::EditPath(path) => {
                 self.view.path = path;
                 self.problem = None;

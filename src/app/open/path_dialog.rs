@@ -54,6 +54,6 @@ pub fn show(ui: &Ui, view: &View, problem: Option<&str>, commands: &mut Commands
             Command::from(CompareCommand::Open(PathBuf::from(path.trim()), 0))
         }
         DialogEnd::Confirmed => OpenCommand::Path(PathBuf::from(path.trim())).into(),
-        DialogEnd::Cancelled => OpenCommand::AskPath(false).into(),
+        DialogEnd::Cancelled => OpenCommand::ClosePathDialog.into(),
     }));
 }

@@ -8,6 +8,7 @@ use crate::app::messages::state::MessagesCommand;
 use crate::app::open::document::Origin;
 use crate::app::shell::file_dialog::DialogPurpose;
 use crate::app::tabs::target_tab::TargetTab;
+use std::io;
 use std::path::PathBuf;
 
 impl App {
@@ -45,7 +46,11 @@ impl App {
                 }
             }
             SessionsCommand::OpenFound(row, target) => self.open_found(ctx, row, target),
-            SessionsCommand::SwitchIndex(is_on) => self.switch_index(ctx, is_on),
+            SessionsCommand::SwitchIndexOn => {
+                let switched = self.index.switch_on();
+                self.apply_index_change(ctx, switched);
+            }
+            SessionsCommand::RemoveIndex => self.remove_index(ctx),
             command => {
                 if let Some(sessions) = &mut self.sessions {
                     sessions.execute(command);
@@ -107,18 +112,18 @@ impl App {
         self.execute_messages(MessagesCommand::Show(opened.hit));
     }
 
-    /// Switches the index on and adds the listed sessions, or removes it.
-    fn switch_index(&mut self, ctx: &egui::Context, is_on: bool) {
+    fn remove_index(&mut self, ctx: &egui::Context) {
         // Windows cannot remove an open file.
-        if let Some(sessions) = self.sessions.as_mut().filter(|_| !is_on) {
+        if let Some(sessions) = &mut self.sessions {
             sessions.search.cancel();
         }
-        let switched = if is_on {
-            self.index.switch_on()
-        } else {
-            self.index.clear().map(|_was_on| ())
-        };
-        if let Err(error) = switched {
+        let removed = self.index.clear().map(|_was_on| ());
+        self.apply_index_change(ctx, removed);
+    }
+
+    /// Reports a failed change of the index. Searches again, or adds the listed sessions to an index that is on.
+    fn apply_index_change(&mut self, ctx: &egui::Context, changed: io::Result<()>) {
+        if let Err(error) = changed {
             self.warn(Some(format!("Cannot change the search index: {error}")));
         }
         if let Some(sessions) = &mut self.sessions {

@@ -59,17 +59,11 @@ fn moved(highlighted: Option<usize>, by: isize, n_rows: usize) -> Option<usize> 
 }
 
 /// Makes the area of a list focusable. Assistive tools read `name` and `highlighted`, the text of the highlighted row.
-pub(super) fn make_focusable(
-    ui: &Ui,
-    list: Id,
-    area: Rect,
-    name: &str,
-    highlighted: Option<String>,
-) {
+pub(super) fn make_focusable(ui: &Ui, list: Id, area: Rect, name: &str, highlighted: Option<&str>) {
     let list = ui.interact(area, list, Sense::FOCUSABLE);
     list.widget_info(|| {
         let mut info = WidgetInfo::labeled(Role::ListBox, true, name);
-        info.current_text_value.clone_from(&highlighted);
+        info.current_text_value = highlighted.map(str::to_owned);
         info
     });
     if list.has_focus() {

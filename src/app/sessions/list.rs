@@ -45,8 +45,10 @@ pub enum SessionsCommand {
     HighlightFound(usize),
     /// Open the session of this row of the results, at its message.
     OpenFound(FoundRow, TargetTab),
-    /// Switch the index on, or remove it and switch it off.
-    SwitchIndex(bool),
+    /// Switch the index on.
+    SwitchIndexOn,
+    /// Remove the index and switch it off.
+    RemoveIndex,
 }
 
 /// Returns whether a path contains several sessions of which none is chosen by its number.

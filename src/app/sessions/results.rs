@@ -71,7 +71,7 @@ pub(super) fn show(ui: &mut Ui, sessions: &Sessions, commands: &mut Commands) {
         }
     });
     let text = highlighted.map(|row| row_text(search, search.rows[row]));
-    keys::make_focusable(ui, list_id(), area, "Messages found", text);
+    keys::make_focusable(ui, list_id(), area, "Messages found", text.as_deref());
 }
 
 fn empty_state(ui: &mut Ui, search: &SessionSearch, commands: &mut Commands) {

@@ -119,14 +119,14 @@ fn index_menu(ui: &mut Ui, search: &SessionSearch, commands: &mut Commands) {
             ui.add(Label::new(text).wrap());
             ui.add(Label::new(small(ui, path)).wrap());
             ui.add_space(space::XS);
-            let is_on = search.index_bytes.is_some();
-            let name = if is_on {
-                "Remove the index and switch it off"
+            let (name, command) = if search.index_bytes.is_some() {
+                let name = "Remove the index and switch it off";
+                (name, SessionsCommand::RemoveIndex)
             } else {
-                "Switch on the index"
+                ("Switch on the index", SessionsCommand::SwitchIndexOn)
             };
             if ui.button(name).clicked() {
-                commands.push(SessionsCommand::SwitchIndex(!is_on));
+                commands.push(command);
                 ui.close();
             }
         });

@@ -100,7 +100,13 @@ pub(super) fn show(
     let summary = row.and_then(|row| row.summary.as_ref().ok());
     let title = summary.map(|summary| safe_text::one_line(&summary.title, 200));
     let below_head = rect.with_min_y(rect.top() + space::ROW);
-    keys::make_focusable(ui, list_id(), below_head, "Sessions found", title);
+    keys::make_focusable(
+        ui,
+        list_id(),
+        below_head,
+        "Sessions found",
+        title.as_deref(),
+    );
 }
 
 /// Returns whether a listed session is the open one.

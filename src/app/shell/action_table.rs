@@ -255,10 +255,10 @@ pub(super) static ACTIONS: &[Action] = &[
         When::NoDialog,
         &[
             named("Keyboard shortcuts", NONE, Key::Questionmark, |_| {
-                send(ShellCommand::ShowShortcuts(true))
+                send(ShellCommand::ShowShortcuts)
             }),
             key(SHIFT, Key::Questionmark, |_| {
-                send(ShellCommand::ShowShortcuts(true))
+                send(ShellCommand::ShowShortcuts)
             }),
         ],
     ),

@@ -11,8 +11,10 @@ pub enum ShellCommand {
     Redo,
     /// Show a tab of the drawer.
     ShowTab(Tab),
-    /// Show or hide the list of shortcuts.
-    ShowShortcuts(bool),
+    /// Show the list of shortcuts.
+    ShowShortcuts,
+    /// Close the list of shortcuts.
+    CloseShortcuts,
     /// Use this theme.
     SetTheme(egui::ThemePreference),
     /// Copy a text to the clipboard. Its name, such as `the path`, is shown in a notice.

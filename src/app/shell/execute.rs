@@ -19,7 +19,8 @@ impl App {
                 self.replace_config(config);
             }
             ShellCommand::ShowTab(tab) => self.show_tab(tab),
-            ShellCommand::ShowShortcuts(is_shown) => self.view.shows_shortcuts = is_shown,
+            ShellCommand::ShowShortcuts => self.view.shows_shortcuts = true,
+            ShellCommand::CloseShortcuts => self.view.shows_shortcuts = false,
             ShellCommand::SetTheme(theme) => self.set_theme(ctx, theme),
             ShellCommand::Copy(name, text) => self.copy(ctx, name, text),
             ShellCommand::SaveWorkspace => self.save_workspace(ctx),

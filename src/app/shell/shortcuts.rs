@@ -42,7 +42,7 @@ pub fn show(ui: &mut Ui, commands: &mut Commands) {
         widgets::secondary_button(ui, "Close", "Esc").clicked()
     });
     if modal.inner || modal.should_close() {
-        commands.push(ShellCommand::ShowShortcuts(false));
+        commands.push(ShellCommand::CloseShortcuts);
     }
 }
 
