@@ -108,7 +108,6 @@ fn examples(help: &str) -> Vec<String> {
 fn commands(help: &str) -> Vec<String> {
     let (_, commands) = help.split_once("\nCommands:\n").unwrap_or_default();
     let lines = commands.lines().take_while(|line| !line.is_empty());
-<<<<<<< HEAD
     // Further lines of a description are indented more.
     let lines = lines.filter(|line| !line.starts_with("   "));
     let names = lines.filter_map(|line| line.split_whitespace().next());
@@ -137,14 +136,6 @@ fn paste(folder: &Path, line: &str) {
         .output()
         .expect("a shell");
     assert!(output.status.success(), "{line}: {}", stderr(&output));
-=======
-    // Descriptions continue on lines that are indented further.
-    let lines = lines.filter_map(|line| line.strip_prefix("  "));
-    let lines = lines.filter(|line| !line.starts_with(' '));
-    lines
-        .filter_map(|line| Some(line.split(' ').next()?.to_owned()))
-        .collect()
->>>>>>> formats
 }
 
 #[test]
