@@ -7,6 +7,19 @@ use crate::session::{Managed, Session, Span};
 /// Returns the byte ranges of a record that a managed conversation keeps verbatim.
 pub type Kept = fn(&[u8]) -> Vec<Span>;
 
+/// Position of tool results that the provider of a format requires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultPosition {
+    /// In the tool messages directly after the call's message.
+    NextToolMessages,
+    /// At the start of the message after the call's message.
+    NextMessage,
+    /// Before the next answer, since the program assembles requests itself.
+    BeforeNextAnswer,
+    /// Anywhere.
+    Anywhere,
+}
+
 /// A session file format.
 #[derive(Debug)]
 pub struct Format {
@@ -29,6 +42,10 @@ pub struct Format {
     pub kept: Option<Kept>,
     /// Integration with a program that can resume such a session.
     pub resume: Option<Resume>,
+    /// Extension of new files; `None` if the format has several layouts, of which a file keeps that of its source.
+    pub extension: Option<&'static str>,
+    /// Position of tool results that the format's provider requires (default: before the next answer).
+    pub result_position: ResultPosition,
 }
 
 /// Writes a managed conversation.
@@ -67,5 +84,7 @@ impl Format {
         recorded: &[],
         kept: None,
         resume: None,
+        extension: None,
+        result_position: ResultPosition::BeforeNextAnswer,
     };
 }

@@ -98,7 +98,7 @@ pub use claude_code::AgentCalls;
 pub use content::media_bytes;
 pub use database::{Cell, Database, Entry, RowFilter, Rows, Table, TableQuery};
 pub use folder::{CLINE_HISTORY, FolderFile, combined_document};
-pub use format::{CannotExport, Export, Format, Kept};
+pub use format::{CannotExport, Export, Format, Kept, ResultPosition};
 pub use identity::{SessionIdentity, SubAgentCalls};
 pub use known_databases::{DATABASES, database_of, supported_databases};
 pub use known_identities::{identity, identity_of};

@@ -93,10 +93,11 @@ pub fn would_convert(
 
 /// Returns the formats to which every session can be converted.
 pub fn targets() -> impl Iterator<Item = &'static Format> {
-    FORMATS.iter().filter(|format| takes_any(format))
+    FORMATS.iter().filter(|format| takes_any_session(format))
 }
 
-fn takes_any(format: &Format) -> bool {
+/// Returns true if every session can be written in a format. Other formats only hold their own sessions.
+fn takes_any_session(format: &Format) -> bool {
     let empty = SessionBuilder::new(Source {
         name: String::new(),
         format: "",
@@ -114,7 +115,7 @@ fn converted(session: &Session, format: &Format) -> Result<Vec<u8>, String> {
         entries: all.map(|message| ManagedEntry::Kept { message }).collect(),
         ..Managed::default()
     };
-    let Some(export) = format.export.filter(|_| takes_any(format)) else {
+    let Some(export) = format.export.filter(|_| takes_any_session(format)) else {
         let known: Vec<&str> = targets().map(|format| format.name).collect();
         return Err(format!(
             "converting to {} is not supported; choose {}",

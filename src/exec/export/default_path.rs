@@ -37,7 +37,7 @@ pub fn default_converted_path(source: &Path, format: &Format, is_copy: bool) -> 
     default_path_beside(
         source,
         format.name,
-        own.unwrap_or_else(|| extension(format)),
+        own.or(format.extension).unwrap_or(DEFAULT_EXTENSION),
     )
 }
 
@@ -61,29 +61,20 @@ fn folder_for(source: &Path) -> Option<PathBuf> {
         .map(Path::to_owned)
 }
 
-/// Returns the extension of an export. Formats that only hold their own sessions keep the layout and the extension of the
-/// source.
+/// Extension of new files of a format with several layouts, if the source has none of them.
+const DEFAULT_EXTENSION: &str = "json";
+
+/// Returns the extension of an export. In a format with several layouts, it is that of the source.
 fn export_extension(source: &Path, format: &Format) -> String {
-    let has_one_layout = matches!(
-        format.name,
-        "claude_code" | "codex_rollout" | "openai_chat" | "anthropic_messages"
-    );
-    let own = own_extension(source);
-    let own = own.filter(|own| !has_one_layout && own.starts_with("json"));
-    own.unwrap_or_else(|| extension(format)).to_owned()
+    let own = || own_extension(source).filter(|own| own.starts_with("json"));
+    let extension = format.extension.or_else(own);
+    extension.unwrap_or(DEFAULT_EXTENSION).to_owned()
 }
 
 /// Returns the extension of a text file if a copy keeps it.
 fn own_extension(source: &Path) -> Option<&str> {
     let extension = uncompressed_name(source).extension()?.to_str()?;
     COPIED.contains(&extension).then_some(extension)
-}
-
-fn extension(format: &Format) -> &'static str {
-    match format.name {
-        "claude_code" | "codex_rollout" => "jsonl",
-        _ => "json",
-    }
 }
 
 /// Returns the name of a file without its extensions.

@@ -7,7 +7,7 @@ mod read;
 mod write;
 
 use super::message_list::{self, DetectedList, Dialect, Writes};
-use super::{Format, Probe, RecordedData, json};
+use super::{Format, Probe, RecordedData, ResultPosition, json};
 use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format {
@@ -22,6 +22,8 @@ pub(super) const FORMAT: Format = Format {
         RecordedData::SystemPrompt,
         RecordedData::Tools,
     ],
+    extension: Some("json"),
+    result_position: ResultPosition::NextMessage,
     ..Format::READ_ONLY
 };
 

@@ -41,6 +41,8 @@ pub(super) const FORMAT: Format = Format {
     ],
     kept: Some(export::embedded::kept),
     resume: Some(resume::RESUME),
+    extension: Some("jsonl"),
+    ..Format::READ_ONLY
 };
 
 /// Subtype of the record at the end of a managed conversation. Calls recorded before it report contexts that the file

@@ -38,7 +38,7 @@ pub(super) use identity::identity;
 
 use super::jsonl::map_records;
 use super::read_log::ReadLog;
-use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, jsonl};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, ResultPosition, jsonl};
 use crate::progress::Progress;
 use lines::Line;
 use serde_json::Value;
@@ -59,6 +59,8 @@ pub(super) const FORMAT: Format = Format {
     ],
     kept: Some(record::kept),
     resume: Some(resume::RESUME),
+    extension: Some("jsonl"),
+    result_position: ResultPosition::Anywhere,
 };
 
 /// Minimum share of records with known types for detection, in percent.

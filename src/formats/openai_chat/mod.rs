@@ -11,7 +11,7 @@ pub(super) use read::{body, message};
 pub(super) use write::{added_result, edit, written};
 
 use super::message_list::{self, Dialect, Writes};
-use super::{Format, Probe, RecordedData, json};
+use super::{Format, Probe, RecordedData, ResultPosition, json};
 use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format {
@@ -26,6 +26,8 @@ pub(super) const FORMAT: Format = Format {
         RecordedData::SystemPrompt,
         RecordedData::Tools,
     ],
+    extension: Some("json"),
+    result_position: ResultPosition::NextToolMessages,
     ..Format::READ_ONLY
 };
 
