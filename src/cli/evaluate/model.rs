@@ -161,16 +161,15 @@ impl ModelTierArgs {
         };
         let result = run(&job, &plan, &mut log, options);
         progress("");
-        let (path, error) = log.outcome();
-        if let Some(error) = error {
+        if let Some(error) = log.error() {
             note(error);
         }
-        if let (Some(path), Some(_)) = (path, &model) {
+        if let (Some(path), Some(_)) = (log.path(), &model) {
             note(&format!("logged in {}", path.display()));
         }
         let evaluation = result.map_err(|error| anyhow!(error))?;
         if let Some(stopped) = &evaluation.stopped {
-            note(&stop_text(stopped, path.is_some()));
+            note(&stop_text(stopped, log.path().is_some()));
         }
         let shown = Shown {
             text: &|| model_text::text(&evaluation.report),

@@ -52,17 +52,17 @@ impl FoundFile {
 /// Returns [`Cancelled`] if `progress` is cancelled.
 pub fn find(progress: &Progress) -> Result<Vec<FoundFile>, Cancelled> {
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
-    for (store, folder, segments) in locations::all() {
+    for root in locations::all() {
         // Two locations can be the same if a variable names the usual folder.
-        if !seen.insert((folder.clone(), segments.clone())) {
+        if !seen.insert((root.folder.clone(), root.segments.clone())) {
             continue;
         }
         let mut search = Search {
-            agent: Some(store.agent),
+            agent: Some(root.agent),
             progress,
             found: &mut found,
         };
-        search.segments(&folder, &segments, MAX_DEPTH)?;
+        search.segments(&root.folder, &root.segments, MAX_DEPTH)?;
     }
     Ok(newest_first(found))
 }

@@ -11,7 +11,7 @@ mod responder;
 mod summarizer;
 
 pub use log::RunLog;
-pub(super) use log::{Ending, Exchange, LogWriter, create_private};
+pub(super) use log::{Ending, Exchange, LogWriter, create_log};
 pub use log_files::{LogFile, clear_logs, logs, logs_folder, logs_in, new_log, remove_log};
 pub use model::{Model, ModelEvent};
 pub use record::RequestRecord;
