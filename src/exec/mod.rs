@@ -44,4 +44,6 @@ pub use summary::{
     LogFile, Model, ModelEvent, RequestRecord, RunLog, Summarizer, clear_logs, logs, logs_folder,
     logs_in, new_log, read_prompt, remove_log,
 };
-pub use workspaces::{OpenedWorkspace, SessionKey, Workspaces, open_workspace, write_workspace};
+pub use workspaces::{
+    OpenedWorkspace, SessionKey, Workspaces, WorkspacesSize, open_workspace, write_workspace,
+};

@@ -184,8 +184,8 @@ impl Args {
 fn list(path: &Path, as_json: bool) -> anyhow::Result<()> {
     let (kept, sessions, presets, logs) = (State::kept(), Cache::kept(), own_presets(), logs());
     let workspaces = Workspaces::here();
-    let (n_workspaces, bytes) = workspaces.size();
-    let folder = workspaces.folder().filter(|_| n_workspaces > 0);
+    let size = workspaces.size();
+    let folder = workspaces.folder().filter(|_| size.n_files > 0);
     let index = IndexFolder::here();
     let found = kept.is_some();
     let state = kept.unwrap_or_default();
@@ -203,8 +203,8 @@ fn list(path: &Path, as_json: bool) -> anyhow::Result<()> {
         }),
         workspaces: folder.map(|folder| WorkspaceFolder {
             path: folder.to_string_lossy(),
-            count: n_workspaces,
-            bytes,
+            count: size.n_files,
+            bytes: size.bytes,
         }),
         index: IndexFile::of(&index),
         logs: logs.iter().map(log_entry).collect(),
