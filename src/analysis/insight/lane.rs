@@ -5,7 +5,7 @@ use crate::analysis::cost::BreakEven;
 use crate::analysis::lower_bound::LowerBounds;
 use crate::analysis::{Finding, FindingKind};
 use crate::engine::{Case, KnobValues, Outcome, Policy};
-use crate::units::{Tokens, Usd};
+use crate::units::Usd;
 
 /// A policy with its run.
 #[derive(Clone, Copy, Debug)]
@@ -37,23 +37,20 @@ pub fn lane_insights(case: &Case, lane: Lane<'_>) -> Vec<Insight> {
     found.extend(proof);
     found.extend(summary_too_long(case, &lane));
     found.extend(not_paid(&lane));
-    found.extend(lane.outcome.warnings.iter().map(|said| odd(&lane, said)));
+    found.extend(
+        lane.outcome
+            .warnings
+            .iter()
+            .map(|warning| odd(&lane, warning)),
+    );
     sort(&mut found);
     found
 }
 
-fn insight(lane: &Lane<'_>, kind: InsightKind, level: Level, call: usize) -> Insight {
+fn of_lane(lane: &Lane<'_>, kind: InsightKind, level: Level) -> Insight {
     Insight {
-        kind,
-        level,
-        certainty: Certainty::Certain,
         lane: Some(lane.name.to_owned()),
-        call: Some(call),
-        message: None,
-        text: String::new(),
-        evidence: String::new(),
-        advice: "",
-        stake: Tokens::ZERO,
+        ..Insight::new(kind, level, Certainty::Certain)
     }
 }
 
@@ -65,27 +62,29 @@ fn of_finding(lane: &Lane<'_>, finding: &Finding) -> Insight {
             times => format!("{times} times, first at call {}", finding.call + 1),
         },
         advice: advice::advice(finding.kind),
-        ..insight(
+        call: Some(finding.call),
+        ..of_lane(
             lane,
             InsightKind::Finding(finding.kind),
             advice::level(finding.kind),
-            finding.call,
         )
     }
 }
 
 /// Reports warnings of the run, at the call that they name.
-fn odd(lane: &Lane<'_>, said: &str) -> Insight {
-    let numbered = said.strip_prefix("call ").and_then(|s| s.split_once(": "));
+fn odd(lane: &Lane<'_>, warning: &str) -> Insight {
+    let numbered = warning
+        .strip_prefix("call ")
+        .and_then(|s| s.split_once(": "));
     let named = numbered.and_then(|(number, text)| {
         let call = number.parse::<usize>().ok()?.checked_sub(1)?;
         Some((call, text)).filter(|(call, _)| *call < lane.outcome.samples.len())
     });
-    let text = named.map_or(said, |(_, text)| text);
+    let text = named.map_or(warning, |(_, text)| text);
     Insight {
         call: named.map(|(call, _)| call),
         text: text.to_owned(),
-        ..insight(lane, InsightKind::Odd, Level::Warning, 0)
+        ..of_lane(lane, InsightKind::Odd, Level::Warning)
     }
 }
 
@@ -111,7 +110,8 @@ fn cannot_get_below(case: &Case, lane: &Lane<'_>) -> Option<Insight> {
             stuck.limit.short()
         ),
         advice: "Keep fewer messages or tokens, raise the trigger, or add a stage that summarizes.",
-        ..insight(lane, InsightKind::CannotGetBelow, level, stuck.call)
+        call: Some(stuck.call),
+        ..of_lane(lane, InsightKind::CannotGetBelow, level)
     })
 }
 
@@ -137,7 +137,8 @@ fn summary_too_long(case: &Case, lane: &Lane<'_>) -> Option<Insight> {
             call + 1
         ),
         advice: "Compact earlier, clear tool results first, or summarize in pieces.",
-        ..insight(lane, InsightKind::SummaryTooLong, Level::Bad, call)
+        call: Some(call),
+        ..of_lane(lane, InsightKind::SummaryTooLong, Level::Bad)
     })
 }
 
@@ -173,6 +174,7 @@ fn not_paid(lane: &Lane<'_>) -> Option<Insight> {
             first.left
         ),
         advice: "Remove more at once and less often, or compact right after a pause, when the cache has expired.",
-        ..insight(lane, InsightKind::NotPaid, Level::Note, first.call)
+        call: Some(first.call),
+        ..of_lane(lane, InsightKind::NotPaid, Level::Note)
     })
 }

@@ -3,7 +3,7 @@
 use super::command::TuneCommand;
 use super::input::TuneInput;
 use super::sweep::Sweep;
-use crate::analysis::tune::{Alternative, ruled_out_reasons};
+use crate::analysis::tune::{Alternative, ruled_out_counts};
 use crate::app::command::Commands;
 use crate::app::lanes::command::LanesCommand;
 use crate::app::theme::{self, palette, space};
@@ -110,15 +110,21 @@ fn is_applied(input: &TuneInput<'_>, sweep: &Sweep, idx: usize) -> bool {
     lane.is_some_and(|lane| lane.knobs == point.knobs)
 }
 
-/// Shows the settings that are ruled out, by reason, such as `12 of them do not fit, 3 cannot get below their trigger.`
+/// Shows the settings that are ruled out, by reason, such as `12 overflow, 3 cannot get below their trigger.`
 fn ruled_out(ui: &mut Ui, sweep: &Sweep) {
-    let reasons = ruled_out_reasons(&sweep.points);
-    if reasons.is_empty() {
+    let counts = ruled_out_counts(&sweep.points);
+    if counts.is_empty() {
         return;
     }
-    let sentence: Vec<String> = reasons
+    let sentence: Vec<String> = counts
         .iter()
-        .map(|(_, text, n)| format!("{} {text}", wording::grouped(*n as u64)))
+        .map(|count| {
+            format!(
+                "{} {}",
+                wording::grouped(count.n as u64),
+                count.description()
+            )
+        })
         .collect();
     ui.label(small(ui, format!("Ruled out: {}.", sentence.join(", "))));
 }

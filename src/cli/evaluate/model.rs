@@ -256,12 +256,12 @@ fn announcement(model: &Model, cost: &PlanCost) -> String {
         tokens(cost.answers),
         cost.quote,
     );
-    if let Some((sent, most)) = cost.cached {
+    if let Some(cached) = cost.cached {
         let _ = write!(
             text,
             "; with the provider's cache: ≈ {}, at most {}",
-            usd(sent),
-            usd(most)
+            usd(cached.sent),
+            usd(cached.most)
         );
     }
     if cost.pairs > 0 {
