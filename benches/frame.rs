@@ -11,7 +11,7 @@ mod common;
 
 use egui::{ClippedPrimitive, Event, Key, Modifiers, Theme, vec2};
 use plimsoll::app::background::latest_result::WorkMode;
-use plimsoll::app::picture::Stage;
+use plimsoll::app::picture::OffscreenWindow;
 use plimsoll::app::{App, Options};
 use std::time::Duration;
 
@@ -20,12 +20,12 @@ fn main() {
 }
 
 /// Opens a window with the session and draws frames until nothing changes.
-fn window() -> (Stage, App, tempfile::TempDir) {
+fn window() -> (OffscreenWindow, App, tempfile::TempDir) {
     window_with(false)
 }
 
 /// Opens a window with the session, and compares it with one of the same length if `is_compared`.
-fn window_with(is_compared: bool) -> (Stage, App, tempfile::TempDir) {
+fn window_with(is_compared: bool) -> (OffscreenWindow, App, tempfile::TempDir) {
     let folder = tempfile::tempdir().expect("a folder for the session");
     let path = folder.path().join("bench.jsonl");
     let messages = number("PLIMSOLL_MESSAGES").unwrap_or(common::MESSAGES);
@@ -51,7 +51,7 @@ fn window_with(is_compared: bool) -> (Stage, App, tempfile::TempDir) {
         },
         ..Options::default()
     };
-    let mut stage = Stage::new(vec2(1440.0, 900.0), 1.0, Theme::Dark);
+    let mut stage = OffscreenWindow::new(vec2(1440.0, 900.0), 1.0, Theme::Dark);
     let mut app = App::new(stage.context(), &options);
     let (frames, pause) = if is_threaded() {
         (600, Duration::from_millis(20))
@@ -89,8 +89,8 @@ fn press_with(modifiers: Modifiers, key: Key) -> Vec<Event> {
     vec![event(true), event(false)]
 }
 
-/// A frame up to what the GPU gets.
-fn frame(stage: &mut Stage, app: &mut App, events: Vec<Event>) -> Vec<ClippedPrimitive> {
+/// Draws a frame and returns its meshes.
+fn frame(stage: &mut OffscreenWindow, app: &mut App, events: Vec<Event>) -> Vec<ClippedPrimitive> {
     stage.frame(events, &mut |ui| app.show(ui));
     stage.meshes()
 }
@@ -101,7 +101,7 @@ fn nothing_changes(bencher: divan::Bencher<'_, '_>) {
     bencher.bench_local(|| frame(&mut stage, &mut app, Vec::new()));
 }
 
-/// Each frame selects another call, so that every lane's context is worked out anew.
+/// Each frame selects another call, so that the context of every lane is computed again.
 #[divan::bench(sample_count = 50)]
 fn another_call_is_selected(bencher: divan::Bencher<'_, '_>) {
     let (mut stage, mut app, _folder) = window();
@@ -126,7 +126,7 @@ fn another_call_is_selected_with_two_sessions(bencher: divan::Bencher<'_, '_>) {
     bencher.bench_local(|| frame(&mut stage, &mut app, press(Key::ArrowLeft)));
 }
 
-/// Calls are selected at a person's pace: frames with a key, and frames in which what was worked out for it comes in.
+/// Selects calls with pauses of a user: frames with a key press alternate with frames that receive background results.
 #[divan::bench(sample_count = 300, sample_size = 1)]
 fn calls_are_selected_one_after_another(bencher: divan::Bencher<'_, '_>) {
     let (mut stage, mut app, _folder) = window();

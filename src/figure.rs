@@ -2,7 +2,7 @@
 
 use crate::units::{Share, Tokens, Usd};
 
-/// A number with its thousands apart.
+/// Formats a number with thousands separators: `1,234,567`.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -15,12 +15,28 @@ pub fn grouped(n: u64) -> String {
     text
 }
 
-/// Tokens with their thousands apart.
+/// Formats tokens with thousands separators.
 pub fn tokens(tokens: Tokens) -> String {
     grouped(tokens.0)
 }
 
-/// A share as percent.
+/// Formats a share as whole percent: `92 %`, `<1 %` for a positive share below that. An infinite share, which an empty
+/// window has, is `more than 100 %`.
+pub fn whole_percent(share: Share) -> String {
+    let value = share.0 * 100.0;
+    if !value.is_finite() {
+        return "more than 100 %".to_owned();
+    }
+    if value > 0.0 && value < 1.0 {
+        return "<1 %".to_owned();
+    }
+    // A number that rounds to zero has no sign.
+    let value = if value.abs() < 0.5 { 0.0 } else { value };
+    format!("{value:.0} %")
+}
+
+/// Formats a share as percent with one decimal: `8.9 %`, `<0.1 %` for a positive share that rounds to zero. An infinite
+/// share, which an empty window has, is `none left`.
 pub fn percent(share: Share) -> String {
     let value = share.0 * 100.0;
     if !value.is_finite() {
@@ -34,7 +50,7 @@ pub fn percent(share: Share) -> String {
     format!("{value:.1} %")
 }
 
-/// Dollars and cents; smaller sums with two figures, so that a little is not nothing; from a thousand whole dollars.
+/// Formats dollars and cents: `$31.86`. Sums below a cent have two significant digits, sums from $1,000 no cents.
 pub fn usd(usd: Usd) -> String {
     let sign = if usd.0 < 0.0 { "-" } else { "" };
     let size = usd.0.abs();
@@ -54,8 +70,7 @@ pub fn displayed_usd(usd: Usd) -> Usd {
     }))
 }
 
-/// Returns the decimals of a displayed sum; `None` if it is displayed as nothing. The limits are where rounding would add a
-/// digit.
+/// Returns the decimals of a displayed sum; `None` if it is displayed as `$0.00`. Rounding would add a digit at the limits.
 fn usd_places(size: f64) -> Option<usize> {
     match size {
         ..1e-6 => None,
@@ -74,17 +89,18 @@ pub fn counted(n: usize, what: &str) -> String {
 pub fn plural(n: usize, noun: &str) -> &'static str {
     match n {
         1 => "",
-        _ if noun.ends_with("ch") => "es",
+        _ if noun.ends_with("ch") || noun.ends_with("ss") => "es",
         _ => "s",
     }
 }
 
-/// The number of an index, as people count: from 1.
+/// Formats an index as a number from 1.
 pub fn number(index: usize) -> String {
     grouped(index as u64 + 1)
 }
 
-/// A setting or a quantity of an expression: whole numbers grouped, others with up to three places.
+/// Formats a setting or a quantity of an expression: whole numbers with thousands separators, others with up to three
+/// decimals. An infinite number is `never`.
 pub fn quantity(value: f64) -> String {
     if !value.is_finite() {
         return "never".to_owned();
@@ -103,13 +119,42 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_has_no_sign() {
-        let said = [-0.0, -0.0004, 0.0004, -0.0006].map(|share| percent(Share(share)));
-        assert_eq!(said, ["0.0 %", "0.0 %", "<0.1 %", "-0.1 %"]);
+    fn a_share_that_rounds_to_zero_has_no_sign() {
+        let formatted = [-0.0, -0.0004, 0.0004, -0.0006].map(|share| percent(Share(share)));
+        assert_eq!(formatted, ["0.0 %", "0.0 %", "<0.1 %", "-0.1 %"]);
     }
 
     #[test]
-    fn thousands_are_apart() {
+    fn a_small_share_is_not_rounded_to_a_whole_percent() {
+        let formatted = [
+            0.0,
+            0.0001,
+            0.0099,
+            0.01,
+            0.925,
+            1.2,
+            -0.004,
+            -0.2,
+            f64::INFINITY,
+        ];
+        assert_eq!(
+            formatted.map(|share| whole_percent(Share(share))),
+            [
+                "0 %",
+                "<1 %",
+                "<1 %",
+                "1 %",
+                "92 %",
+                "120 %",
+                "0 %",
+                "-20 %",
+                "more than 100 %"
+            ]
+        );
+    }
+
+    #[test]
+    fn thousands_are_separated() {
         assert_eq!(
             [0, 999, 1_000, 1_234_567].map(grouped),
             ["0", "999", "1,000", "1,234,567"]
@@ -117,19 +162,19 @@ mod tests {
     }
 
     #[test]
-    fn small_sums_are_not_rounded_to_nothing() {
-        let said = [0.0, 31.857, 0.012, 0.004_25, 0.000_071, -1.5].map(|n| usd(Usd(n)));
+    fn small_sums_are_not_rounded_to_zero() {
+        let formatted = [0.0, 31.857, 0.012, 0.004_25, 0.000_071, -1.5].map(|n| usd(Usd(n)));
         assert_eq!(
-            said,
+            formatted,
             ["$0.00", "$31.86", "$0.01", "$0.0043", "$0.000071", "-$1.50"]
         );
-        let said = [0.009_97, 999.49, 999.5, 1_204.4].map(|n| usd(Usd(n)));
-        assert_eq!(said, ["$0.01", "$999.49", "$1,000", "$1,204"]);
+        let formatted = [0.009_97, 999.49, 999.5, 1_204.4].map(|n| usd(Usd(n)));
+        assert_eq!(formatted, ["$0.01", "$999.49", "$1,000", "$1,204"]);
     }
 
     #[test]
     fn a_quantity_is_as_precise_as_it_needs_to_be() {
-        let said = [0.75, 20.0, 40_000.0, -2.5, 0.0004, f64::INFINITY].map(quantity);
-        assert_eq!(said, ["0.75", "20", "40,000", "-2.5", "0", "never"]);
+        let formatted = [0.75, 20.0, 40_000.0, -2.5, 0.0004, f64::INFINITY].map(quantity);
+        assert_eq!(formatted, ["0.75", "20", "40,000", "-2.5", "0", "never"]);
     }
 }

@@ -1,12 +1,12 @@
-//! Text of files made safe to show: invisible characters and those that reorder a line become visible.
+//! Makes text of files safe to display: characters that are invisible or reorder a line become visible.
 //!
-//! Session files hold whatever tools printed: escape sequences, NUL bytes, bidirectional overrides. Window, terminal and
-//! reports show such text through this file only.
+//! Session files contain the raw output of tools: escape sequences, NUL bytes, bidirectional overrides. The window, the
+//! terminal and reports display text of files only through these functions.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Shown with control characters and bidirectional overrides made visible; line breaks and tabs stay.
+/// Returns a text with visible control characters and bidirectional overrides. Keeps line breaks and tabs.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
         return Cow::Borrowed(text);
@@ -18,7 +18,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The first `max_chars` characters on one line: white space is folded, the rest is cut with `…`.
+/// Returns the first `max_chars` characters on one line. Folds white space, and marks an omitted rest with `…`.
 pub fn one_line(text: &str, max_chars: usize) -> String {
     let mut out = String::new();
     let mut n_chars = 0;
@@ -44,21 +44,21 @@ pub fn one_line(text: &str, max_chars: usize) -> String {
     out
 }
 
-/// The longest start of `text` of at most `max_bytes` bytes that ends between two characters.
+/// Returns the longest start of `text` of at most `max_bytes` bytes that ends between two characters.
 pub fn head(text: &str, max_bytes: usize) -> &str {
     &text[..text.floor_char_boundary(max_bytes)]
 }
 
-/// A text on one line, with everything that a terminal would obey shown as its code.
+/// Returns a text on one line, with the code of each character that a terminal would interpret.
 pub fn clean(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_obeyed) {
+    if !text.chars().any(is_interpreted) {
         return Cow::Borrowed(text);
     }
     let mut safe = String::with_capacity(text.len());
     for c in text.trim_end().chars() {
         match c {
             '\n' | '\r' | '\t' => safe.push(' '),
-            c if is_obeyed(c) => {
+            c if is_interpreted(c) => {
                 let _ = write!(safe, "\\u{{{:x}}}", u32::from(c));
             }
             c => safe.push(c),
@@ -67,20 +67,20 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// Control characters, and characters that break a line or change the order or the joining of what follows
-/// (<https://www.unicode.org/reports/tr9/>).
-pub fn is_obeyed(c: char) -> bool {
+/// Returns whether a terminal interprets a character: a control character, or one that breaks a line or changes the order
+/// or the joining of the following text (<https://www.unicode.org/reports/tr9/>).
+pub fn is_interpreted(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 fn is_hidden(c: char) -> bool {
-    is_obeyed(c) && !matches!(c, '\n' | '\t')
+    is_interpreted(c) && !matches!(c, '\n' | '\t')
 }
 
 fn push_visible(out: &mut String, c: char) {
     match c {
-        // A carriage return before a line feed is how half the world ends lines.
+        // Part of a Windows line ending.
         '\r' => {}
         '\u{1b}' => out.push_str("\\e"),
         c if is_hidden(c) => out.extend(c.escape_unicode()),
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_reorder_or_hide_text_becomes_visible() {
+    fn characters_that_reorder_or_hide_text_become_visible() {
         assert_eq!(
             visible("a\u{202e}b\u{1b}[31mc\0\r\n\td"),
             "a\\u{202e}b\\e[31mc\\u{0}\n\td"
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn text_of_a_file_cannot_command_the_terminal() {
+    fn text_of_a_file_cannot_control_the_terminal() {
         assert_eq!(
             clean("a\u{1b}[31mred\u{202e}x\ny\n"),
             "a\\u{1b}[31mred\\u{202e}x y"

@@ -1,7 +1,7 @@
 //! Quantities with their unit in the type.
 //!
-//! Shares are 0 to 1 everywhere. Only `app/wording.rs` and `report/figure.rs` convert them to percent. Short token
-//! figures are formatted here, so that a number reads the same everywhere.
+//! Shares are 0 to 1 everywhere; `figure` and the window format them as percent. Short token figures are
+//! formatted here, so that the command line, reports and the window show the same.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

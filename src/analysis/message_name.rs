@@ -2,7 +2,7 @@
 
 use super::heaviest_part;
 use crate::engine::Case;
-use crate::session::{Body, Role, Session};
+use crate::session::{Body, COMMAND_KEYS, PATH_KEYS, Role, Session};
 use serde_json::Value;
 use std::fmt;
 
@@ -106,17 +106,8 @@ fn call_of(session: &Session, part: usize) -> Option<(&str, &str)> {
         })
 }
 
-/// Arguments with paths, most specific first.
-const PATHS: [&str; 6] = [
-    "file_path",
-    "path",
-    "filename",
-    "file",
-    "notebook_path",
-    "filePath",
-];
-/// Arguments with texts, most specific first.
-const TEXTS: [&str; 6] = ["command", "cmd", "pattern", "query", "url", "description"];
+/// Arguments with other texts that identify a call, most specific first.
+const TEXT_KEYS: [&str; 4] = ["pattern", "query", "url", "description"];
 
 fn subject(arguments: &str) -> Option<Subject> {
     let arguments: Value = serde_json::from_str(arguments).ok()?;
@@ -126,7 +117,7 @@ fn subject(arguments: &str) -> Option<Subject> {
         Value::Array(words) => words.last()?.as_str().map(str::to_owned),
         _ => None,
     };
-    let path = PATHS.iter().find_map(text);
+    let path = PATH_KEYS.iter().find_map(text);
     let is_path = path.is_some();
     let subject = match path {
         Some(path) => path
@@ -135,7 +126,7 @@ fn subject(arguments: &str) -> Option<Subject> {
             .next()
             .unwrap_or_default()
             .to_owned(),
-        None => TEXTS.iter().find_map(text)?,
+        None => COMMAND_KEYS.iter().chain(&TEXT_KEYS).find_map(text)?,
     };
     let line = subject.lines().next().unwrap_or_default().trim();
     let short: String = line.chars().take(40).collect();

@@ -1,7 +1,7 @@
 //! The trigger that a session is compared with: that of the first lane that has one, in the lane's own count.
 
 use crate::engine::{
-    Budget, Case, Did, KnobRole, KnobValues, Outcome, OwnTrigger, Policy, Sample, simulate,
+    Budget, Case, Effect, KnobRole, KnobValues, Outcome, OwnTrigger, Policy, Sample, simulate,
 };
 use crate::presets;
 use crate::units::{Share, Tokens};
@@ -133,7 +133,7 @@ impl Trigger {
 /// Returns the first compaction by a lane's own policy.
 fn first_compaction(case: &Case, lane: PlayedLane<'_>) -> Option<FirstCompaction> {
     let mut events = lane.outcome.events.iter();
-    let first = events.find(|event| event.did == Did::Removed && !event.is_manual())?;
+    let first = events.find(|event| event.effect == Effect::Removed && !event.is_manual())?;
     let last = case.session.calls.len().saturating_sub(1);
     Some(FirstCompaction {
         lane: lane.name.to_owned(),

@@ -135,14 +135,7 @@ fn split_difference(difference: &str) -> Option<[String; 3]> {
     let rest = difference.strip_prefix("Document: ")?;
     let (document, rest) = rest.split_once(" Code: ")?;
     let (code, you) = rest.split_once(" For you: ")?;
-    Some([document, code, you].map(capitalized))
-}
-
-/// Returns the text with its first letter in upper case.
-fn capitalized(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().map(char::to_uppercase);
-    first.into_iter().flatten().chain(chars).collect()
+    Some([document, code, you].map(wording::capitalized))
 }
 
 fn list(ui: &mut Ui, title: &str, lines: &[String]) {
@@ -163,8 +156,8 @@ mod tests {
     #[test]
     fn splits_differences_that_have_all_three_parts() {
         let text = "Document: a. Code: b. For you: c.";
-        let three_of = ["A.", "B.", "C."].map(str::to_owned);
-        assert_eq!(split_difference(text), Some(three_of));
+        let parts = ["A.", "B.", "C."].map(str::to_owned);
+        assert_eq!(split_difference(text), Some(parts));
         assert_eq!(split_difference("Document: a. Code: b."), None);
     }
 }

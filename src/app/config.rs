@@ -72,10 +72,20 @@ impl Config {
     pub fn reset_session(&mut self) {
         self.window = None;
         self.billing.price = PriceChoice::default();
+        self.remove_marks();
+    }
+
+    /// Removes the marks and notes at calls and messages. Returns whether there were any.
+    pub fn remove_marks(&mut self) -> bool {
+        let had_any = !self.restarts.is_empty()
+            || !self.errors.is_empty()
+            || !self.manual_edits.is_empty()
+            || !self.notes.is_empty();
         self.restarts.clear();
         self.errors.clear();
         self.manual_edits = Arc::default();
         self.notes = Arc::default();
+        had_any
     }
 
     /// Adds or removes a restart mark before a call.

@@ -13,14 +13,21 @@ use crate::session::{CallsFrom, Track};
 use crate::units::{Bytes, Tokens};
 use egui::{Align, Grid, Layout, RichText, ScrollArea, Ui};
 
-/// Shows a heading with space below it.
-fn section(ui: &mut Ui, title: &str) {
-    widgets::section(ui, title);
-    ui.add_space(space::XS);
-}
+/// Maximum number of listed warnings and of listed issues.
+const MAX_LISTED: usize = 200;
+/// Space between columns, in points.
+const GAP: f32 = 28.0;
 
 /// A function that shows a section of the tab.
 type Section = fn(&mut Ui, &OpenSession<'_>);
+
+/// A column of the tab.
+struct Column {
+    /// Width in points.
+    width: f32,
+    /// The sections, from top to bottom.
+    sections: &'static [Section],
+}
 
 /// Returns the number of warnings, shown after the tab's name.
 pub(in crate::app) fn remark(open: &OpenSession<'_>) -> String {
@@ -39,11 +46,11 @@ pub(in crate::app) fn show(ui: &mut Ui, open: &OpenSession<'_>, _commands: &mut 
             let columns = columns(ui.available_width());
             ui.horizontal_top(|ui| {
                 ui.spacing_mut().item_spacing.x = GAP;
-                for (width, sections) in columns {
+                for column in columns {
                     ui.vertical(|ui| {
                         ui.spacing_mut().item_spacing.x = 8.0;
-                        ui.set_width(width);
-                        for (n, section) in sections.iter().enumerate() {
+                        ui.set_width(column.width);
+                        for (n, section) in column.sections.iter().enumerate() {
                             if n > 0 {
                                 ui.add_space(space::L);
                             }
@@ -56,39 +63,47 @@ pub(in crate::app) fn show(ui: &mut Ui, open: &OpenSession<'_>, _commands: &mut 
     });
 }
 
-/// Space between columns, in points.
-const GAP: f32 = 28.0;
-
-/// Returns the columns that fit this width, each with its own width and its sections.
-fn columns(available: f32) -> Vec<(f32, &'static [Section])> {
-    let wide: [(f32, &'static [Section]); 3] = [
-        (262.0, &[understood]),
-        (250.0, &[recorded_data_section]),
-        (300.0, &[records]),
+/// Returns the columns that fit this width: four, or two with two sections each.
+fn columns(available: f32) -> Vec<Column> {
+    let column = |width, sections: &'static [Section]| Column { width, sections };
+    let mut columns = vec![
+        column(262.0, &[detection]),
+        column(250.0, &[recorded_data]),
+        column(300.0, &[records]),
     ];
-    let taken: f32 = wide.iter().map(|(width, _)| width + GAP).sum();
+    let taken: f32 = columns.iter().map(|column| column.width + GAP).sum();
     let rest = available - taken;
     if rest >= 200.0 {
-        let last: (f32, &'static [Section]) = (rest, &[warnings]);
-        return wide.into_iter().chain([last]).collect();
+        columns.push(column(rest, &[warnings]));
+        return columns;
     }
     let half = ((available - GAP) / 2.0).max(300.0);
     vec![
-        (half, &[understood, recorded_data_section]),
-        (half, &[warnings, records]),
+        column(half, &[detection, recorded_data]),
+        column(half, &[warnings, records]),
     ]
 }
 
-fn understood(ui: &mut Ui, open: &OpenSession<'_>) {
+/// Shows a heading with space below it.
+fn heading(ui: &mut Ui, title: &str) {
+    widgets::section(ui, title);
+    ui.add_space(space::XS);
+}
+
+fn detection(ui: &mut Ui, open: &OpenSession<'_>) {
     let session = open.document.session();
     let report = &open.document.loaded.report;
-    let with_usage = session.calls.iter().filter(|s| s.usage.is_some()).count();
+    let n_with_usage = session
+        .calls
+        .iter()
+        .filter(|call| call.usage.is_some())
+        .count();
     let calls = match session.calls_from {
         CallsFrom::Recorded => "recorded in the file",
         CallsFrom::AssistantMessages => "one for each assistant message",
     };
-    section(ui, "Detection");
-    Grid::new("understood")
+    heading(ui, "Detection");
+    Grid::new("detection")
         .num_columns(2)
         .spacing([16.0, 4.0])
         .max_col_width(168.0)
@@ -123,11 +138,11 @@ fn understood(ui: &mut Ui, open: &OpenSession<'_>) {
                 "calls",
                 format!("{}, {calls}", wording::grouped(session.calls.len() as u64)),
             );
-            let is_kept = |what| is_kept(open, what);
+            let is_supported = |data| is_supported(open, data);
             row(
                 "with usage",
-                if is_kept(RecordedData::Usage) {
-                    wording::grouped(with_usage as u64)
+                if is_supported(RecordedData::Usage) {
+                    wording::grouped(n_with_usage as u64)
                 } else {
                     "unknown".to_owned()
                 },
@@ -139,7 +154,7 @@ fn understood(ui: &mut Ui, open: &OpenSession<'_>) {
             }
             row(
                 "compactions",
-                if is_kept(RecordedData::Compactions) {
+                if is_supported(RecordedData::Compactions) {
                     wording::grouped(session.compactions.len() as u64)
                 } else {
                     "unknown".to_owned()
@@ -172,7 +187,7 @@ fn not_recorded(open: &OpenSession<'_>) -> Option<String> {
     is_any.then(|| text.join("; "))
 }
 
-fn recorded_data(open: &OpenSession<'_>) -> Vec<(RecordedData, Availability)> {
+fn available_data(open: &OpenSession<'_>) -> Vec<(RecordedData, Availability)> {
     let loaded = &open.document.loaded;
     availability(
         open.document.session(),
@@ -182,37 +197,33 @@ fn recorded_data(open: &OpenSession<'_>) -> Vec<(RecordedData, Availability)> {
 }
 
 /// Returns whether the format can record this data.
-fn is_kept(open: &OpenSession<'_>, what: RecordedData) -> bool {
-    let all = recorded_data(open);
-    all.iter()
-        .any(|(its, how)| *its == what && *how != Availability::Unsupported)
+fn is_supported(open: &OpenSession<'_>, data: RecordedData) -> bool {
+    !available_data(open).contains(&(data, Availability::Unsupported))
 }
 
-fn recorded_data_section(ui: &mut Ui, open: &OpenSession<'_>) {
-    section(ui, "Recorded data");
+fn recorded_data(ui: &mut Ui, open: &OpenSession<'_>) {
+    heading(ui, "Recorded data");
     Grid::new("recorded data")
         .num_columns(2)
         .spacing([16.0, 4.0])
         .show(ui, |ui| {
-            for (what, how) in recorded_data(open) {
-                ui.label(weak(ui, what.name()));
-                let sentence = how.words();
-                match how {
-                    Availability::Present => ui.label(sentence),
-                    Availability::Absent | Availability::Unsupported => {
-                        ui.label(weak(ui, sentence))
-                    }
+            for (data, availability) in available_data(open) {
+                ui.label(weak(ui, data.name()));
+                let words = availability.words();
+                match availability {
+                    Availability::Present => ui.label(words),
+                    Availability::Absent | Availability::Unsupported => ui.label(weak(ui, words)),
                 };
                 ui.end_row();
             }
         });
     let loaded = &open.document.loaded;
     let n_sub_agents = loaded.report.sub_agents.len();
-    let has_any = recorded_data(open).contains(&(RecordedData::SubAgents, Availability::Present));
+    let has_any = available_data(open).contains(&(RecordedData::SubAgents, Availability::Present));
     if n_sub_agents > 0 && !has_any {
         ui.add_space(space::XS);
         let text = format!(
-            "It mentions {}, but neither this file nor the files next to it record their calls.",
+            "The session mentions {}, but neither this file nor the files next to it record their calls.",
             wording::count(n_sub_agents, "sub-agent")
         );
         ui.add(egui::Label::new(weak(ui, text)).wrap());
@@ -224,7 +235,7 @@ fn records(ui: &mut Ui, open: &OpenSession<'_>) {
     if records.is_empty() {
         return;
     }
-    section(ui, "Records");
+    heading(ui, "Records");
     Grid::new("records")
         .num_columns(3)
         .spacing([16.0, 4.0])
@@ -232,9 +243,15 @@ fn records(ui: &mut Ui, open: &OpenSession<'_>) {
         .show(ui, |ui| {
             // Records count as context of the main conversation unless the conversation has its own file.
             let document = open.document;
-            let has_own_file = matches!(&document.origin, Origin::Path(path) if document.loaded.path.as_ref() != Some(path));
+            let loaded = document.loaded.path.as_ref();
+            let has_own_file =
+                matches!(&document.origin, Origin::Path(path) if loaded != Some(path));
             let is_main = document.session().track == Track::Main;
-            let in_context = if is_main || has_own_file { "in context" } else { "in main" };
+            let in_context = if is_main || has_own_file {
+                "in context"
+            } else {
+                "in main"
+            };
             for head in ["kind", "in file", in_context] {
                 ui.label(small(ui, head));
             }
@@ -254,7 +271,7 @@ fn records(ui: &mut Ui, open: &OpenSession<'_>) {
 
 fn warnings(ui: &mut Ui, open: &OpenSession<'_>) {
     let (warnings, issues) = (&open.document.loaded.warnings, &open.document.issues);
-    section(ui, "Warnings");
+    heading(ui, "Warnings");
     if warnings.is_empty() && issues.is_empty() {
         ui.label(RichText::new("No warnings: every record was read.").color(palette(ui).ok));
     }
@@ -281,6 +298,3 @@ fn warnings(ui: &mut Ui, open: &OpenSession<'_>) {
         ));
     }
 }
-
-/// Maximum number of listed warnings and of listed issues.
-const MAX_LISTED: usize = 200;

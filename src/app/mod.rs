@@ -75,7 +75,7 @@ use crate::app::settings_panel::policies::Policies;
 use crate::app::settings_panel::preset_saving::PresetSaving;
 use crate::app::shell::history::History;
 use crate::app::shell::open_session::{FrameRequests, OpenSession};
-use crate::app::shell::saved_state::Memory;
+use crate::app::shell::saved_state::SavedState;
 use crate::app::tabs::session_tab::Tabs;
 use crate::app::tune::sweep::Sweep;
 use crate::app::view::View;
@@ -132,7 +132,8 @@ pub struct App {
     paste_keys: open::paste::PasteKeys,
     toasts: shell::toasts::Toasts,
     fit: shell::fit::Fit,
-    memory: Memory,
+    /// State saved between runs of the program.
+    saved: SavedState,
     saver: Saver,
     /// The folder of the search index.
     index: IndexFolder,
@@ -154,8 +155,8 @@ impl App {
     /// Creates an empty window and starts to open the first path.
     pub fn new(ctx: &egui::Context, options: &Options) -> Self {
         theme::apply(ctx);
-        let memory = Memory::new(options.no_state, options.paths.get(1..).unwrap_or_default());
-        ctx.set_theme(options.theme.unwrap_or_else(|| memory.theme()));
+        let saved = SavedState::new(options.no_state, options.paths.get(1..).unwrap_or_default());
+        ctx.set_theme(options.theme.unwrap_or_else(|| saved.theme()));
         let names: Vec<_> = options
             .lanes
             .iter()
@@ -218,8 +219,8 @@ impl App {
             pasting: None,
             paste_keys: open::paste::PasteKeys::default(),
             toasts: shell::toasts::Toasts::default(),
-            fit: shell::fit::Fit::new(memory.zoom()),
-            memory,
+            fit: shell::fit::Fit::new(saved.zoom()),
+            saved,
             saver: Saver::new(options.kept_workspaces()),
             index: options.index.clone(),
             has_given_lanes: options.has_lanes(),
@@ -245,7 +246,7 @@ impl App {
 
     /// Returns the current runs, once replayed.
     pub fn runs(&self) -> Option<&Runs> {
-        self.derived.runs().map(Arc::as_ref)
+        self.derived.runs()
     }
 
     /// Draws one frame and then executes its commands.
@@ -254,7 +255,7 @@ impl App {
         if let Some(scale) = self.fit.apply(&ctx) {
             self.toasts.zoomed(scale);
         }
-        let warning = self.memory.set_zoom(self.fit.chosen());
+        let warning = self.saved.set_zoom(self.fit.chosen());
         self.warn(warning);
         self.receive(&ctx);
         self.follow(&ctx);
@@ -295,7 +296,7 @@ impl App {
         if !ctx.input(|i| i.pointer.any_down()) {
             self.history.settle(&self.config);
             self.keep_price();
-            self.keep_workspace(&ctx, false);
+            self.keep_workspace(&ctx);
         }
     }
 
@@ -325,7 +326,7 @@ impl App {
             document,
             config: &self.config,
             live: self.live.as_ref().and_then(FollowedFile::state),
-            recent: self.memory.recent(),
+            recent: self.saved.recent(),
             list: self.sessions.as_ref(),
             call: self.selection.call,
             can_undo: self.history.can_undo() || self.history.is_ahead(&self.config),
@@ -352,11 +353,12 @@ impl App {
         let (Some(document), Some(session)) = (&self.document, self.open_session(once)) else {
             let welcome = WelcomeInput {
                 opening,
-                recent: self.memory.recent(),
+                recent: self.saved.recent(),
                 path: &self.view.path,
                 focuses_path: once.focuses_path,
+                is_replaying: self.document.is_some(),
             };
-            open::welcome::show(ui, &welcome, self.document.is_some(), commands);
+            open::welcome::show(ui, &welcome, commands);
             return;
         };
         shell::layout::show_all(ui, &session, &opening, commands);
@@ -392,7 +394,7 @@ impl App {
             derived: &self.derived,
             sweep: self.sweep.as_ref(),
             comparison: self.comparison.as_ref(),
-            own_price: self.memory.price(),
+            own_price: self.saved.price(),
             is_covered: self.is_covered(),
             once,
         })

@@ -1,23 +1,42 @@
 //! The selected call, message, lane and event, and the commands that select.
 
 pub use crate::analysis::CallRange;
+pub use crate::analysis::query::Direction;
 
 use crate::app::lanes::lane_context::WrittenPosition;
 
-/// Lane and position of an event.
-pub type EventId = (Option<usize>, usize);
+/// An event of the replays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct EventId {
+    /// Index of its lane; `None` for the recorded one.
+    pub lane: Option<usize>,
+    /// Index in the events of the lane's run.
+    pub index: usize,
+}
+
+/// A range of calls after one of its ends moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExtendedRange {
+    /// The range.
+    pub calls: CallRange,
+    /// The call at the end that moved.
+    pub moved_to: usize,
+}
 
 impl CallRange {
-    /// Returns the range after one of its ends moved to the neighbor of that end, and the moved end. `current` is the
-    /// end that moves, if it is one. Starts at `current` without a range.
-    pub fn extended(range: Option<Self>, current: usize, by: isize, last: usize) -> (Self, usize) {
+    /// Moves an end of a range by a number of calls, at most to the call `last`. Moves the end at `current`, else the
+    /// last one. Without a range, starts one at `current`.
+    pub fn extended(range: Option<Self>, current: usize, by: isize, last: usize) -> ExtendedRange {
         let (fixed, moved) = match range {
             Some(range) if range.first == current => (range.last, range.first),
             Some(range) => (range.first, range.last),
             None => (current, current),
         };
-        let moved = moved.saturating_add_signed(by).min(last);
-        (Self::between(fixed, moved), moved)
+        let moved_to = moved.saturating_add_signed(by).min(last);
+        ExtendedRange {
+            calls: Self::between(fixed, moved_to),
+            moved_to,
+        }
     }
 }
 
@@ -32,7 +51,7 @@ pub struct Selection {
     pub compared: Option<usize>,
     /// Index of a message.
     pub message: Option<usize>,
-    /// Index of the message at the other end of a selected range.
+    /// Index of the message at the other end of a selected range of table rows.
     pub anchor: Option<usize>,
     /// Position of a written message, if one is selected instead of a message.
     pub written: Option<WrittenPosition>,
@@ -61,7 +80,7 @@ impl Selection {
     }
 }
 
-/// A spot in all panels.
+/// A place to show in all panels; panels keep what is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spot {
     /// Index of a lane.
@@ -72,7 +91,7 @@ pub struct Spot {
     pub message: Option<usize>,
 }
 
-/// A noteworthy occurrence at a call.
+/// A kind of noteworthy occurrence at a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Landmark {
     /// A compaction of the focused lane.
@@ -88,8 +107,8 @@ pub enum Landmark {
 pub enum SelectCommand {
     /// Select this call in all panels.
     Call(usize),
-    /// Select the next call with this landmark, or the previous one if the flag is set.
-    Jump(Landmark, bool),
+    /// Select the next or previous call with this landmark.
+    Jump(Landmark, Direction),
     /// Limit the tables to these calls; `None` for no limit.
     Calls(Option<CallRange>),
     /// Zoom the timeline to the selected calls.
@@ -124,7 +143,10 @@ mod tests {
 
     #[test]
     fn the_end_at_the_selected_call_moves() {
-        let extended = |range, current, by| CallRange::extended(range, current, by, 9);
+        let extended = |range, current, by| {
+            let range = CallRange::extended(range, current, by, 9);
+            (range.calls, range.moved_to)
+        };
         let range = |a, b| CallRange::between(a, b);
         assert_eq!(extended(None, 4, 1), (range(4, 5), 5));
         assert_eq!(extended(Some(range(4, 5)), 5, 1), (range(4, 6), 6));

@@ -68,7 +68,7 @@ pub fn screenshot(mut options: Options, out: &Path) -> anyhow::Result<()> {
         _ => egui::Theme::Dark,
     };
     options.theme = Some(theme.into());
-    let mut stage = picture::Stage::new(options.size, options.pixels_per_point, theme);
+    let mut stage = picture::OffscreenWindow::new(options.size, options.pixels_per_point, theme);
     let fonts = egui_system_font_provider::SystemFontProvider::new();
     stage.context().add_font_provider(Arc::new(fonts));
     let mut app = App::new(stage.context(), &options);

@@ -1,6 +1,6 @@
 //! The summary sentence above the plot, with links to the calls and panels that it mentions.
 
-use crate::analysis::{Clause, Link, Severity, Verdict};
+use crate::analysis::{Link, Severity, Verdict};
 use crate::app::command::Commands;
 use crate::app::cost::state::{CostPage, CostView};
 use crate::app::messages::order::{Filter, Sort};
@@ -14,8 +14,8 @@ use crate::app::theme::{palette, space};
 use crate::app::view::{Tab, ViewCommand};
 use egui::text::{CCursor, LayoutJob, TextFormat, TextWrapping};
 use egui::{
-    Align, Color32, CursorIcon, Galley, Rect, Response, RichText, Role, Sense, Stroke, TextStyle,
-    Ui, Vec2, WidgetInfo, pos2, vec2,
+    Align, Color32, CursorIcon, Galley, Id, Rect, Response, RichText, Role, Sense, Stroke,
+    TextStyle, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 
 /// Width of the dot before the sentence and of the indentation of further lines, in points.
@@ -34,7 +34,7 @@ pub(in crate::app) fn show(
 ) {
     if let Some(problem) = opening.problem {
         show_problem(ui, problem, commands);
-    } else if let Some(link) = sentence(ui, &card(session)) {
+    } else if let Some(link) = sentence(ui, &verdict(session)) {
         follow(link, session, commands);
     }
     if let Some(loading) = opening.loading {
@@ -43,14 +43,12 @@ pub(in crate::app) fn show(
 }
 
 /// Returns the summary with the results that are available so far.
-fn card(session: &OpenSession<'_>) -> Verdict {
-    let mut card = session.runs.verdict.clone();
-    let besides = session
-        .derived
-        .insights()
-        .map_or(&[][..], |found| &found.besides);
-    card.clauses.extend_from_slice(besides);
-    card
+fn verdict(session: &OpenSession<'_>) -> Verdict {
+    let mut verdict = session.runs.verdict.clone();
+    if let Some(insights) = session.derived.insights() {
+        verdict.clauses.extend_from_slice(&insights.besides);
+    }
+    verdict
 }
 
 /// Follows a link to a call, a message or a panel.
@@ -130,7 +128,9 @@ fn sentence(ui: &mut Ui, verdict: &Verdict) -> Option<Link> {
                 .into_iter()
                 .map(|r| r.translate(origin.to_vec2()))
                 .collect();
-            if show_link(ui, (nth, clause, link), &response, &places) {
+            // The same words can occur twice.
+            let id = response.id.with(nth);
+            if show_link(ui, id, &clause.text, &places, hint(link)) {
                 clicked = Some(link);
             }
         }
@@ -188,14 +188,8 @@ fn rects(galley: &Galley, chars: std::ops::Range<usize>) -> Vec<Rect> {
     rects
 }
 
-fn show_link(
-    ui: &Ui,
-    (nth, clause, link): (usize, &Clause, Link),
-    sentence: &Response,
-    places: &[Rect],
-) -> bool {
-    // The same words can occur twice.
-    let id = sentence.id.with(nth);
+/// Draws a link over its words, at one place for each line. Returns whether it was clicked.
+fn show_link(ui: &Ui, id: Id, text: &str, places: &[Rect], hint: &str) -> bool {
     let parts: Vec<Response> = places
         .iter()
         .enumerate()
@@ -208,7 +202,7 @@ fn show_link(
     let Some(first) = parts.first() else {
         return false;
     };
-    first.widget_info(|| WidgetInfo::labeled(Role::Link, true, &clause.text));
+    first.widget_info(|| WidgetInfo::labeled(Role::Link, true, text));
     let is_hot = parts.iter().any(Response::hovered) || first.has_focus();
     let color = if is_hot {
         palette(ui).accent
@@ -223,7 +217,7 @@ fn show_link(
     let mut is_clicked = false;
     for part in parts {
         let part = part.on_hover_cursor(CursorIcon::PointingHand);
-        is_clicked |= part.on_hover_text(hint(link)).clicked();
+        is_clicked |= part.on_hover_text(hint).clicked();
     }
     is_clicked
 }

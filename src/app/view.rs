@@ -46,9 +46,9 @@ pub struct View {
     pub shows_shortcuts: bool,
 }
 
-/// Defines [`Tab`] with its list and labels, so that no tab can be missing from either.
+/// Defines [`Tab`] from a table with a row per tab: its label, and the key that workspaces store.
 macro_rules! tabs {
-    ($($(#[$meta:meta])* $tab:ident,)*) => {
+    ($($(#[$meta:meta])* $tab:ident: $label:literal, $key:literal;)*) => {
         /// A tab of the drawer.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub enum Tab {
@@ -62,7 +62,14 @@ macro_rules! tabs {
             /// Returns the label.
             pub fn label(self) -> &'static str {
                 match self {
-                    $(Self::$tab => stringify!($tab),)*
+                    $(Self::$tab => $label,)*
+                }
+            }
+
+            /// Returns the key, which stays the same when the label changes.
+            pub fn key(self) -> &'static str {
+                match self {
+                    $(Self::$tab => $key,)*
                 }
             }
         }
@@ -72,23 +79,23 @@ macro_rules! tabs {
 tabs! {
     /// The message table and the selected message.
     #[default]
-    Messages,
+    Messages: "Messages", "messages";
     /// Insights of the session and the lanes, worst first.
-    Insights,
+    Insights: "Insights", "insights";
     /// Events of the policies and their causes.
-    Events,
+    Events: "Events", "events";
     /// Facts that survive in each lane, and references at risk.
-    Evaluate,
+    Evaluate: "Evaluate", "evaluate";
     /// Costs of the session and the lanes.
-    Cost,
+    Cost: "Cost", "cost";
     /// Sweep over settings.
-    Tune,
+    Tune: "Tune", "tune";
     /// A second session side by side.
-    Compare,
+    Compare: "Compare", "compare";
     /// The focused policy and its sources.
-    About,
+    About: "About", "about";
     /// Import: parsing of the file.
-    Import,
+    Import: "Import", "import";
 }
 
 /// A command that replaces the view settings of a panel.

@@ -3,6 +3,7 @@
 use super::{Call, ChatMessage};
 use crate::session::WrittenKind;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Returns the number of system messages at the start.
@@ -27,6 +28,23 @@ pub fn first_pending(messages: &[ChatMessage]) -> usize {
         }
         _ => messages.len(),
     }
+}
+
+/// Returns the ranges of messages from `start` on that a system stores as one. `joins` receives the first message of
+/// the last range and the next message.
+pub fn stored_ranges(
+    messages: &[ChatMessage],
+    start: usize,
+    joins: impl Fn(&ChatMessage, &ChatMessage) -> bool,
+) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    for (at, message) in messages.iter().enumerate().skip(start) {
+        match ranges.last_mut() {
+            Some(last) if joins(&messages[last.start], message) => last.end = at + 1,
+            _ => ranges.push(at..at + 1),
+        }
+    }
+    ranges
 }
 
 /// Returns the result of a call from the results directly behind its answer. `following` are the messages behind it. Ids of

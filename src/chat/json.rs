@@ -92,15 +92,7 @@ pub fn call_from_json(value: &Value) -> Call {
     if id.is_some() {
         rest.shift_remove("id");
     }
-    let function = rest.get("function").and_then(|function| {
-        let name = function.get("name")?.as_str()?.into();
-        let arguments = match function.get("arguments") {
-            None => Arguments::Missing,
-            Some(Value::String(text)) => Arguments::Text(text.as_str().into()),
-            Some(other) => Arguments::Json(Box::new(other.clone())),
-        };
-        Some(Function { name, arguments })
-    });
+    let function = rest.get("function").and_then(function_from_json);
     if function.is_some() {
         rest.shift_remove("function");
     }
@@ -110,6 +102,21 @@ pub fn call_from_json(value: &Value) -> Call {
         function,
         rest: rest.into(),
     }
+}
+
+fn function_from_json(value: &Value) -> Option<Function> {
+    let mut rest = value.as_object()?.clone();
+    let name = rest.shift_remove("name")?.as_str()?.into();
+    let arguments = match rest.shift_remove("arguments") {
+        None => Arguments::Missing,
+        Some(Value::String(text)) => Arguments::Text(text.into()),
+        Some(other) => Arguments::Json(Box::new(other)),
+    };
+    Some(Function {
+        name,
+        arguments,
+        rest: rest.into(),
+    })
 }
 
 /// Writes a message in the form that [`message_from_json`] reads.
@@ -180,14 +187,35 @@ fn call_to_json(call: &Call) -> Value {
         object.insert("id".to_owned(), json!(&**id));
     }
     object.extend((*call.rest).clone());
-    if let Some(Function { name, arguments }) = &call.function {
-        let mut function = json!({"name": &**name});
-        match arguments {
-            Arguments::Missing => {}
-            Arguments::Text(text) => function["arguments"] = json!(&**text),
-            Arguments::Json(value) => function["arguments"] = (**value).clone(),
-        }
-        object.insert("function".to_owned(), function);
+    if let Some(function) = &call.function {
+        object.insert("function".to_owned(), function_to_json(function));
     }
     Value::Object(object)
+}
+
+fn function_to_json(function: &Function) -> Value {
+    let mut value = json!({"name": &*function.name});
+    match &function.arguments {
+        Arguments::Missing => {}
+        Arguments::Text(text) => value["arguments"] = json!(&**text),
+        Arguments::Json(json) => value["arguments"] = (**json).clone(),
+    }
+    if let Value::Object(object) = &mut value {
+        object.extend((*function.rest).clone());
+    }
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_unknown_fields_of_calls_and_functions() {
+        let message = json!({"role": "assistant", "content": null, "name": "a", "x": 1, "tool_calls": [{
+            "id": "c", "type": "function", "index": 0,
+            "function": {"name": "f", "arguments": "{}", "strict": true, "thought_signature": "s"},
+        }]});
+        assert_eq!(message_to_json(&message_from_json(&message)), message);
+    }
 }

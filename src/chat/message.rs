@@ -29,6 +29,11 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// Creates a rule whose result depends on the message only.
+    pub const fn new(name: &'static str) -> Self {
+        Self { name, by: 0 }
+    }
+
     /// Returns whether both are the same rule.
     pub(super) fn is(self, other: Self) -> bool {
         // Static texts at one address with one length are equal.
@@ -184,10 +189,7 @@ impl<T: Clone> Chain<T> {
 mod tests {
     use super::*;
 
-    const RULE: Rule = Rule {
-        name: "length",
-        by: 0,
-    };
+    const RULE: Rule = Rule::new("length");
 
     fn length(message: &ChatMessage) -> u64 {
         message.text().map_or(0, |text| text.len() as u64)

@@ -16,17 +16,17 @@ pub struct Messages(Arc<Shared>);
 struct Shared {
     list: Vec<ChatMessage>,
     /// Identity of the list; unchanged while the list only grows.
-    line: Arc<()>,
-    notes: Mutex<Vec<Note>>,
+    identity: Arc<()>,
+    states: Mutex<Vec<CachedState>>,
 }
 
 /// Cached state of a rule.
-type Note = (Rule, Arc<dyn Any + Send + Sync>);
+type CachedState = (Rule, Arc<dyn Any + Send + Sync>);
 
 /// A position at the end of a conversation.
 #[derive(Clone, Debug)]
 pub struct Mark {
-    line: Arc<()>,
+    identity: Arc<()>,
     n: usize,
 }
 
@@ -34,14 +34,14 @@ impl Messages {
     /// Returns the current end.
     pub fn mark(&self) -> Mark {
         Mark {
-            line: Arc::clone(&self.0.line),
+            identity: Arc::clone(&self.0.identity),
             n: self.0.list.len(),
         }
     }
 
     /// Returns the messages added since `mark`, or `None` if this is another conversation or it was changed otherwise.
     pub fn since(&self, mark: &Mark) -> Option<&[ChatMessage]> {
-        let is_same = Arc::ptr_eq(&mark.line, &self.0.line);
+        let is_same = Arc::ptr_eq(&mark.identity, &self.0.identity);
         is_same.then(|| self.0.list.get(mark.n..)).flatten()
     }
 
@@ -52,17 +52,21 @@ impl Messages {
 
     /// Updates the cached state of a rule with the messages and returns it. The state itself records how many messages
     /// it covers.
-    pub fn find_out<T>(&self, rule: Rule, go_on: impl FnOnce(&mut T, &[ChatMessage])) -> Arc<T>
+    pub fn updated_state<T>(
+        &self,
+        rule: Rule,
+        update: impl FnOnce(&mut T, &[ChatMessage]),
+    ) -> Arc<T>
     where
         T: Any + Clone + Default + Send + Sync,
     {
-        let known = self.take_note(rule);
+        let known = self.take_state(rule);
         let mut found: Arc<T> = known
             .and_then(|known| known.downcast().ok())
             .unwrap_or_default();
-        go_on(Arc::make_mut(&mut found), &self.0.list);
-        let note: Arc<T> = Arc::clone(&found);
-        self.notes().push((rule, note));
+        update(Arc::make_mut(&mut found), &self.0.list);
+        let state: Arc<T> = Arc::clone(&found);
+        self.states().push((rule, state));
         found
     }
 
@@ -71,7 +75,7 @@ impl Messages {
         /// Number of messages, and the sum of their counts.
         #[derive(Clone, Default)]
         struct Sum(usize, u64);
-        let sum = self.find_out(rule, |Sum(n, sum), messages| {
+        let sum = self.updated_state(rule, |Sum(n, sum), messages| {
             *sum += messages[*n..].iter().map(weigh).sum::<u64>();
             *n = messages.len();
         });
@@ -83,25 +87,25 @@ impl Messages {
         Arc::try_unwrap(self.0).map_or_else(|shared| shared.list.clone(), |own| own.list)
     }
 
-    fn take_note(&self, rule: Rule) -> Option<Arc<dyn Any + Send + Sync>> {
-        let mut notes = self.notes();
-        let at = notes.iter().position(|(known, _)| known.is(rule))?;
-        Some(notes.swap_remove(at).1)
+    fn take_state(&self, rule: Rule) -> Option<Arc<dyn Any + Send + Sync>> {
+        let mut states = self.states();
+        let at = states.iter().position(|(known, _)| known.is(rule))?;
+        Some(states.swap_remove(at).1)
     }
 
-    fn notes(&self) -> MutexGuard<'_, Vec<Note>> {
-        self.0.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn states(&self) -> MutexGuard<'_, Vec<CachedState>> {
+        self.0.states.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Clone for Shared {
     /// Copies the cached states, which are valid for both lists.
     fn clone(&self) -> Self {
-        let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        let states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
         Self {
             list: self.list.clone(),
-            line: Arc::default(),
-            notes: Mutex::new(notes.clone()),
+            identity: Arc::default(),
+            states: Mutex::new(states.clone()),
         }
     }
 }
@@ -127,8 +131,8 @@ impl DerefMut for Messages {
     /// Clears the cached states, because the list is about to change.
     fn deref_mut(&mut self) -> &mut Vec<ChatMessage> {
         let shared = Arc::make_mut(&mut self.0);
-        shared.line = Arc::default();
-        shared.notes = Mutex::default();
+        shared.identity = Arc::default();
+        shared.states = Mutex::default();
         &mut shared.list
     }
 }
@@ -137,10 +141,7 @@ impl DerefMut for Messages {
 mod tests {
     use super::*;
 
-    const RULE: Rule = Rule {
-        name: "length",
-        by: 0,
-    };
+    const RULE: Rule = Rule::new("length");
 
     fn messages_of(texts: &[&str]) -> Vec<ChatMessage> {
         let messages = texts.iter().map(|text| ChatMessage::new("user", *text));

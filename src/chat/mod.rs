@@ -17,7 +17,9 @@ mod rest;
 mod view;
 
 pub use answer::join_answer;
-pub use conversation::{first_pending, n_system, newest_request, result_of_call, tools_by_call};
+pub use conversation::{
+    first_pending, n_system, newest_request, result_of_call, stored_ranges, tools_by_call,
+};
 pub use json::{call_from_json, message_from_json, message_to_json};
 pub use message::{ChatMessage, Rule};
 pub use messages::{Mark, Messages};
@@ -160,6 +162,8 @@ pub struct Function {
     pub name: Arc<str>,
     /// Arguments.
     pub arguments: Arguments,
+    /// All other fields, verbatim.
+    pub rest: Rest,
 }
 
 /// Arguments of a call.
@@ -298,6 +302,15 @@ impl Call {
     /// Returns the name of the tool. Empty if the call has none.
     pub fn tool(&self) -> &str {
         self.function.as_ref().map_or("", |f| &f.name)
+    }
+
+    /// Returns the arguments as text; empty if the call has none.
+    pub fn arguments_as_text(&self) -> Cow<'_, str> {
+        match self.function.as_ref().map(|f| &f.arguments) {
+            Some(Arguments::Text(text)) => Cow::Borrowed(text),
+            Some(Arguments::Json(value)) => value.to_string().into(),
+            Some(Arguments::Missing) | None => Cow::default(),
+        }
     }
 
     /// Returns the arguments as a value; a text that is not JSON is a string.

@@ -46,8 +46,33 @@ pub struct Replies<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Checkpoint(Option<(usize, Arc<dyn Any + Send + Sync>)>);
 
+impl SummaryRequest {
+    /// Creates a request without tools and without a limit for its answer.
+    pub fn new(messages: Vec<ChatMessage>) -> Self {
+        Self {
+            messages,
+            with_tools: false,
+            max_tokens: None,
+        }
+    }
+}
+
+impl SummaryReply {
+    /// Returns the text. It is empty if the model called a tool.
+    ///
+    /// # Errors
+    /// The reason of a failure.
+    pub fn into_text(self) -> Result<Arc<str>, String> {
+        match self {
+            Self::Text(text) => Ok(text),
+            Self::ToolCall => Ok(Arc::default()),
+            Self::Failed(why) => Err(why),
+        }
+    }
+}
+
 impl<'a> Replies<'a> {
-    /// Creates a replies with these replies, in the order of the requests.
+    /// Wraps replies in the order of their requests.
     pub fn new(replies: &'a [SummaryReply]) -> Self {
         Self {
             given: replies,
@@ -56,7 +81,7 @@ impl<'a> Replies<'a> {
         }
     }
 
-    /// Creates a replies that continues from a checkpoint of the same rule with the same input.
+    /// Wraps replies and continues from a checkpoint of the same rule with the same input.
     pub fn continued(replies: &'a [SummaryReply], checkpoint: &'a mut Checkpoint) -> Self {
         Self {
             checkpoint: Some(checkpoint),

@@ -145,6 +145,7 @@ fn assistant(parts: &[Piece<'_>]) -> ChatMessage {
                 function: Some(Function {
                     name: (&**tool).into(),
                     arguments: Arguments::Text(Arc::clone(&piece.text)),
+                    rest: Rest::default(),
                 }),
                 rest: Rest::of_function_call(),
             }),

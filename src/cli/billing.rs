@@ -1,8 +1,10 @@
 //! Prices and cache rules: options of every command that shows costs.
 
+use super::args::first_given;
 use crate::analysis::cost::{Billing, Lifetime};
 use crate::exec::load_prices;
-use crate::presets::prices::Prices;
+use crate::presets::prices::{Price, Prices};
+use crate::session::Session;
 use anyhow::bail;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::borrow::Cow;
@@ -15,7 +17,7 @@ pub(super) struct BillingArgs {
     /// File with [[price]] rows, which take precedence over the bundled ones
     #[arg(long, value_name = "FILE.toml")]
     prices: Option<PathBuf>,
-    /// Price every call as this model's
+    /// Use the prices of this model for every call
     #[arg(long, value_name = "MODEL")]
     price_as: Option<String>,
     /// Lifetime of the provider's cache: usual or long [default: as recorded]
@@ -37,19 +39,16 @@ fn lifetime() -> impl TypedValueParser<Value = Lifetime> {
 impl BillingArgs {
     /// Returns the name of the first option that was given.
     pub(super) fn first(&self) -> Option<&'static str> {
-        let prices = self.prices.is_some().then_some("--prices");
-        prices.or_else(|| self.first_rule())
+        first_given([("--prices", self.prices.is_some())]).or_else(|| self.first_rule())
     }
 
     /// Returns the name of the first option that was given, apart from the price table.
     pub(super) fn first_rule(&self) -> Option<&'static str> {
-        let given = [
-            (self.price_as.is_some(), "--price-as"),
-            (self.lifetime.is_some(), "--cache-time"),
-            (self.bills_rejected, "--bill-rejected"),
-        ];
-        let mut given = given.into_iter();
-        given.find_map(|(is_given, option)| is_given.then_some(option))
+        first_given([
+            ("--price-as", self.price_as.is_some()),
+            ("--cache-time", self.lifetime.is_some()),
+            ("--bill-rejected", self.bills_rejected),
+        ])
     }
 
     /// Returns the price table.
@@ -74,4 +73,21 @@ impl BillingArgs {
             lifetime: self.lifetime,
         })
     }
+}
+
+/// A model of a session with its price.
+pub(super) struct ModelPrice<'a> {
+    pub(super) model: &'a str,
+    /// `None` if unknown.
+    pub(super) price: Option<&'a Price>,
+}
+
+/// Returns the prices of the session's models at the time of their first calls.
+pub(super) fn model_prices<'a>(session: &'a Session, billing: Billing<'a>) -> Vec<ModelPrice<'a>> {
+    let models = session.models.iter().enumerate();
+    let models = models.map(|(idx, model)| ModelPrice {
+        model,
+        price: billing.price(session, Some(idx)),
+    });
+    models.collect()
 }

@@ -1,10 +1,10 @@
 //! `plimsoll context`: the context of a call as a conversation file.
 
 use super::args::{FileArg, GlobalOptions, is_stdin, ordinal};
-use super::compact;
+use super::compact::{self, OutputFormat};
 use super::lanes::{self, Lane, LaneArgs};
 use super::model;
-use super::output::{clean, grouped, json, note, print_wrapped, tokens};
+use super::output::{clean, grouped, json, print_wrapped, tokens};
 use super::status::Status;
 use crate::engine::Schedule;
 use crate::exec::{
@@ -17,13 +17,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::fmt;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Write the context of a call, as recorded or under a policy
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The conversation ends before the answer of that call. The written file is read again and checked; exit code 1 if a check fails. The source is never modified, nothing is overwritten."
+    after_help = "The conversation ends before the answer of that call. The written file is read again and checked; exit code 1 if a check fails. The source is never modified, nothing is overwritten.\n\nExamples:\n  plimsoll context sample_sessions/compacted.jsonl --at-call 35 -o call-35.jsonl"
 )]
 pub(super) struct Args {
     #[command(flatten)]
@@ -34,7 +33,7 @@ pub(super) struct Args {
     /// Format of the new file [default: the source's if supported]
     #[arg(long, value_name = "FORMAT", value_parser = compact::format)]
     format: Option<&'static Format>,
-    /// digest (offline) or text:SUMMARY
+    /// Author of summaries: digest (offline) or text:SUMMARY
     #[arg(long, value_name = "NAME", value_parser = model::offline, default_value = "digest")]
     summarizer: Summarizer,
     /// New file [default: NAME-call-N in the source's folder]
@@ -80,13 +79,14 @@ impl Args {
         };
         let (name, loaded) = (lane.name.clone(), shared.load(file)?);
         let reserve = lane.output_reserve(&loaded.case);
-        if let Some(text) = lanes::check_reserve(&loaded.case, reserve, shared)? {
-            note(&text);
-        }
+        lanes::check_reserve(&loaded.case, reserve, shared)?;
         lanes::note_without_effect(&loaded.case, std::slice::from_ref(&lane));
         let until = compact::within(&loaded, Some(call))?;
         let not_recorded = NotRecorded::new(&loaded, call);
-        let (format, format_note) = compact::output_format(&loaded, self.format);
+        let OutputFormat {
+            format,
+            note: format_note,
+        } = compact::output_format(&loaded, self.format);
         let claim = output(self.output.clone(), file, format, call)?;
         let job = ExportJob {
             case: loaded.case,
@@ -102,8 +102,19 @@ impl Args {
         };
         let mut exported = export_context(&job).map_err(anyhow::Error::msg)?;
         exported.notes.extend(format_note);
-        report(&exported, (&name, call), &not_recorded, format, shared.json)?;
         let has_failed = exported.checks.iter().any(|c| !c.ok);
+        let written = WrittenContext {
+            exported,
+            lane: name,
+            call,
+            not_recorded,
+            format,
+        };
+        if shared.json {
+            json(&written.json_output())?;
+        } else {
+            print_wrapped(&written.text())?;
+        }
         Ok(if has_failed {
             Status::CheckFailed
         } else {
@@ -147,6 +158,7 @@ impl fmt::Display for NotRecorded {
     }
 }
 
+/// Returns the lane of the recorded run.
 fn recorded(shared: &GlobalOptions) -> anyhow::Result<Lane> {
     let none = lanes::none(shared)?;
     Ok(Lane {
@@ -155,6 +167,7 @@ fn recorded(shared: &GlobalOptions) -> anyhow::Result<Lane> {
     })
 }
 
+/// Reserves the path of the new file.
 fn output(
     given: Option<PathBuf>,
     source: &Path,
@@ -171,36 +184,46 @@ fn output(
         })
 }
 
-fn report(
-    exported: &Exported,
-    (lane, call): (&str, usize),
-    not_recorded: &NotRecorded,
-    format: &Format,
-    as_json: bool,
-) -> anyhow::Result<()> {
-    let output = exported.output.as_ref().map(|path| path.to_string_lossy());
-    if as_json {
-        return json(&ContextFile {
-            call: call + 1,
-            lane,
-            tokens: exported.after,
-            not_recorded: not_recorded.tokens,
-            output,
-            checks: compact::checks(exported),
-            notes: &exported.notes,
-            format: format.name,
-        });
+/// The result of the command, for text and JSON.
+struct WrittenContext {
+    exported: Exported,
+    /// Name of the lane.
+    lane: String,
+    /// Index of the call.
+    call: usize,
+    not_recorded: NotRecorded,
+    format: &'static Format,
+}
+
+impl WrittenContext {
+    fn output(&self) -> Option<Cow<'_, str>> {
+        let output = self.exported.output.as_ref();
+        output.map(|path| path.to_string_lossy())
     }
-    let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "call {} ({}): {} tokens, written to {}",
-        grouped(call as u64 + 1),
-        clean(lane),
-        tokens(exported.after),
-        clean(&output.unwrap_or_default())
-    );
-    let _ = write!(text, "{not_recorded}");
-    compact::checks_text(&mut text, exported);
-    print_wrapped(&text)
+
+    fn json_output(&self) -> ContextFile<'_> {
+        ContextFile {
+            call: self.call + 1,
+            lane: &self.lane,
+            tokens: self.exported.after,
+            not_recorded: self.not_recorded.tokens,
+            output: self.output(),
+            checks: compact::checks(&self.exported),
+            notes: &self.exported.notes,
+            format: self.format.name,
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!(
+            "call {} ({}): {} tokens, written to {}\n{}",
+            grouped(self.call as u64 + 1),
+            clean(&self.lane),
+            tokens(self.exported.after),
+            clean(&self.output().unwrap_or_default()),
+            self.not_recorded
+        );
+        compact::checks_text(&mut text, &self.exported);
+        text
+    }
 }

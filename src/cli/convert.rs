@@ -5,9 +5,7 @@ use super::compact;
 use super::nearest::nearest;
 use super::output::{clean, counted, grouped, json, note, print};
 use super::status::Status;
-use crate::exec::{
-    Aspect, Claim, Converted, check_is_not_source, convert, default_converted_path, targets,
-};
+use crate::exec::{Aspect, Claim, Converted, check_is_not_source, convert, default_converted_path};
 use crate::formats::{self, Format};
 use anyhow::bail;
 use schemars::JsonSchema;
@@ -19,13 +17,17 @@ use std::path::{Path, PathBuf};
 /// Convert a session to another format and report what that format cannot hold
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Writes the whole history, without compaction, and compares the written file with the source: every text, call, result and image. Exit code 1 if a message lost content. The source is never modified, nothing is overwritten. `compact --policy none` and `context` write the context of a call instead."
+    after_help = "Writes the whole history, without compaction, and compares the written file with the source: every text, call, result and image. Exit code 1 if a message lost content. The source is never modified, nothing is overwritten. `compact --policy none` and `context` write the context of a call instead.\n\nExamples:\n  plimsoll convert sample_sessions/handoff.json --to anthropic_messages -o converted.json"
 )]
 pub(super) struct Args {
     #[command(flatten)]
     file: FileArg,
-    /// `openai_chat`, `anthropic_messages`, or the source's own format for an exact copy
-    #[arg(long, value_name = "FORMAT", value_parser = target)]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_parser = target,
+        help = "openai_chat, anthropic_messages, or the source's own format (an exact copy)"
+    )]
     to: &'static Format,
     /// New file [default: NAME-FORMAT in the source's folder]
     #[arg(short, long, value_name = "OUT", value_parser = compact::output)]
@@ -43,7 +45,7 @@ pub(super) struct Conversion<'a> {
     source_format: &'a str,
     /// Whether the source was copied byte for byte, because the format is the same.
     copied: bool,
-    /// Size of the new file.
+    /// Size of the new file in bytes.
     bytes: usize,
     /// Number of messages of the history.
     messages: usize,
@@ -66,7 +68,7 @@ struct ContentEntry<'a> {
     in_messages: bool,
     /// The first messages whose content is missing.
     incomplete_messages: Vec<usize>,
-    /// Details, or empty.
+    /// Details; empty if there are none.
     detail: &'a str,
 }
 
@@ -107,7 +109,7 @@ impl Args {
 /// Parses the name of a format.
 fn target(name: &str) -> anyhow::Result<&'static Format> {
     formats::by_name(name).ok_or_else(|| {
-        let others: Vec<&str> = targets().map(|format| format.name).collect();
+        let others: Vec<&str> = formats::accepting_any_source().map(|format| format.name).collect();
         let names = formats::FORMATS.iter().map(|format| format.name.to_owned());
         if let Some(near) = nearest(name, &names.collect::<Vec<_>>()) {
             return anyhow::anyhow!("no format is named {name:?}; did you mean {near}?");

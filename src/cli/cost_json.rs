@@ -9,6 +9,7 @@ use serde::Serialize;
 /// The cost of a lane.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct CostEntry<'a> {
+    /// Source of the cost.
     source: CostSource,
     /// Total in USD; null if the price of a call is unknown.
     usd: Option<Usd>,
@@ -28,7 +29,7 @@ pub(super) struct CostEntry<'a> {
     rejected: ChargeEntry,
     /// Requests for summaries, sent and received.
     summaries: ChargeEntry,
-    /// The cost of each call.
+    /// Cost of each call.
     calls: LazyList<'a, CallCostEntry>,
 }
 

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 /// Options that write the curve.
 #[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Curve")]
 pub(super) struct CurveArgs {
     /// Write the curve to a new file: .png, .svg or .csv
     #[arg(long = "curve", value_name = "OUT")]

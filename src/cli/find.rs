@@ -1,6 +1,6 @@
 //! `plimsoll find`: messages of a session that match a query.
 
-use super::args::{FileArg, GlobalOptions};
+use super::args::{FileArg, GlobalOptions, row_limit};
 use super::found::{self, FoundEntry, SNIPPET};
 use super::output::{clean, counted, json, print};
 use super::status::Status;
@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 /// Find messages of a session by text, kind, role, tool, size or call
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = format!("Terms of a query: {QUERY_HELP}. A message matches if it matches every term. Case is ignored. The field of the tab Messages (Ctrl+F) finds the same. `plimsoll sessions --search QUERY` searches all sessions.\n\nExample: plimsoll find session.jsonl 'kind:result tokens>2000 error'")
+    after_help = format!("Terms of a query: {QUERY_HELP}. A message matches if it matches every term. Case is ignored. The field of the tab Messages (Ctrl+F) finds the same. `plimsoll sessions --search QUERY` searches all sessions.\n\nExamples:\n  plimsoll find sample_sessions/compacted.jsonl 'kind:result tokens>2000 error'\n  plimsoll find sample_sessions/compacted.jsonl '\"payments ledger\" role:user'")
 )]
 pub(super) struct Args {
     #[command(flatten)]
@@ -24,7 +24,7 @@ pub(super) struct Args {
     #[arg(value_name = "QUERY", allow_hyphen_values = true)]
     query: String,
     /// Number of messages; 0: all
-    #[arg(long, value_name = "N", default_value_t = 40)]
+    #[arg(long, value_name = "N", value_parser = row_limit, default_value = "40")]
     limit: usize,
 }
 
@@ -48,12 +48,7 @@ impl Args {
         let query = found::query(&self.query)?;
         let loaded = shared.load(&self.file.file)?;
         let all = messages(&loaded.case, &query);
-        let limit = if self.limit == 0 {
-            usize::MAX
-        } else {
-            self.limit
-        };
-        let shown = &all[..limit.min(all.len())];
+        let shown = &all[..self.limit.min(all.len())];
         if shared.json {
             json(&FindResult {
                 query: &self.query,

@@ -15,21 +15,21 @@ pub(super) const SNIPPET: usize = 90;
 /// A message that matches.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct FoundEntry<'a> {
-    /// Number of the message.
+    /// Message, from 1.
     message: usize,
-    /// The call that wrote it or included it first; null if no call included it.
+    /// Call that wrote the message or included it first; null if no call included it.
     call: Option<usize>,
-    /// Its turn; null before the first.
+    /// Turn of the message; null before the first.
     turn: Option<u32>,
-    /// Role of its author.
+    /// Role of the author.
     role: &'static str,
     /// Kind of the part with the first match.
     kind: &'static str,
     /// Tool of that part; null if it has none.
     tool: Option<&'a str>,
-    /// Its tokens; null if they are not counted.
+    /// Tokens of the message; null if they are not counted.
     tokens: Option<Tokens>,
-    /// Number of matches.
+    /// Number of matches in the message.
     matches: usize,
     /// Text around the first match, on one line.
     snippet: Vec<PieceEntry<'a>>,
@@ -38,9 +38,9 @@ pub(super) struct FoundEntry<'a> {
 /// A part of a snippet.
 #[derive(Serialize, JsonSchema)]
 struct PieceEntry<'a> {
-    /// Text.
+    /// Text of the part.
     text: &'a str,
-    /// Whether it matches.
+    /// Whether the part matches.
     is_match: bool,
 }
 

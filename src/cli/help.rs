@@ -5,24 +5,45 @@ use super::model::ApiArgs;
 use super::nearest::unknown;
 use super::output::print;
 use super::status::Status;
+use super::window;
 use anyhow::bail;
 use clap::{Args as _, Command};
 
-/// Print the help of a command, the options of every command, or those of models
+/// Print the help of a command, or options that it omits
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  plimsoll help replay\n  plimsoll help options")]
 pub(super) struct Args {
-    /// Command, options or models
-    #[arg(value_name = "COMMAND|options|models")]
+    /// Command; options: of every command; models: of models that write summaries; window: of the window
+    #[arg(value_name = "COMMAND|options|models|window")]
     topic: Option<String>,
 }
 
 /// Adds a group of options to a command.
 type AddOptions = fn(Command) -> Command;
 
-/// Groups of options that the help of the commands omits.
-const TOPICS: [(&str, AddOptions); 2] = [
-    ("options", GlobalOptions::augment_args),
-    ("models", ApiArgs::augment_args),
+/// Options that the help of the commands omits.
+struct Topic {
+    name: &'static str,
+    title: &'static str,
+    add: AddOptions,
+}
+
+const TOPICS: [Topic; 3] = [
+    Topic {
+        name: "options",
+        title: "Options of every command",
+        add: GlobalOptions::augment_args,
+    },
+    Topic {
+        name: "models",
+        title: "Options of models that write summaries",
+        add: ApiArgs::augment_args,
+    },
+    Topic {
+        name: "window",
+        title: "Options of the window",
+        add: window::Args::augment_args,
+    },
 ];
 
 impl Args {
@@ -37,15 +58,15 @@ fn help(mut cli: Command, topic: Option<&str>) -> anyhow::Result<String> {
     let Some(topic) = topic else {
         return Ok(cli.render_help().to_string());
     };
-    if let Some((_, options)) = TOPICS.iter().find(|(name, _)| *name == topic) {
+    if let Some(Topic { title, add, .. }) = TOPICS.iter().find(|known| known.name == topic) {
         let command = Command::new("plimsoll").disable_help_flag(true);
-        let options = options(command).mut_args(|arg| arg.hide(false));
-        let mut options = options.help_template("{options}\n");
+        let options = add(command).mut_args(|arg| arg.hide(false).help_heading(*title));
+        let mut options = options.help_template("{all-args}\n");
         return Ok(options.render_help().to_string());
     }
     cli.build();
     let Some(command) = cli.find_subcommand_mut(topic) else {
-        let topics = TOPICS.map(|(name, _)| name.to_owned());
+        let topics = TOPICS.map(|topic| topic.name.to_owned());
         let commands = cli.get_subcommands().map(|c| c.get_name().to_owned());
         let topics: Vec<String> = commands.chain(topics).collect();
         bail!("{}", unknown("no command is named", topic, &topics));

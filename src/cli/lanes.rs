@@ -1,6 +1,6 @@
 //! Options that select the policies of a command: `--policy`, `--set` and `--output-reserve`.
 
-use super::args::GlobalOptions;
+use super::args::{GlobalOptions, first_given};
 use super::nearest::{nearest, unknown};
 use super::output::note;
 use super::settings::{Set, set, setting_names, value_of};
@@ -55,8 +55,10 @@ impl Lane {
 impl LaneArgs {
     /// Returns the name of the first option that was given.
     pub(super) fn first(&self) -> Option<&'static str> {
-        let policy = (!self.policies.is_empty()).then_some("--policy");
-        policy.or((!self.sets.is_empty()).then_some("--set"))
+        first_given([
+            ("--policy", !self.policies.is_empty()),
+            ("--set", !self.sets.is_empty()),
+        ])
     }
 
     /// Returns true if no policy and no setting is given.
@@ -102,22 +104,21 @@ impl LaneArgs {
         }
     }
 
-    /// Returns the lanes to check, and whether the recorded run is checked too.
-    pub(super) fn gated(
-        &self,
-        verb: &str,
-        shared: &GlobalOptions,
-    ) -> anyhow::Result<(Vec<Lane>, bool)> {
+    /// Returns the lanes of a command that requires a policy, without the recorded run.
+    pub(super) fn required(&self, verb: &str, shared: &GlobalOptions) -> anyhow::Result<Vec<Lane>> {
         if self.policies.is_empty() {
             bail!(
-                "{verb} needs --policy NAME; there are {}, or recorded",
+                "{verb} needs --policy NAME; choose from recorded, {}",
                 known_policies().join(", ")
             );
         }
-        let is_recorded = |name: &&str| *name == ALWAYS[0];
-        let names = || self.policies.iter().map(String::as_str);
-        let lanes = self.build(names().filter(|name| !is_recorded(name)), shared)?;
-        Ok((lanes, names().any(|name| is_recorded(&name))))
+        let names = self.policies.iter().map(String::as_str);
+        self.build(names.filter(|name| *name != ALWAYS[0]), shared)
+    }
+
+    /// Returns true if the recorded run is given as a policy.
+    pub(super) fn has_recorded(&self) -> bool {
+        self.policies.iter().any(|name| name == ALWAYS[0])
     }
 
     /// Returns the single policy of a command that compacts.
@@ -125,7 +126,7 @@ impl LaneArgs {
         let mut lanes = match self.policies.len() {
             1 => self.build(self.policies.iter().map(String::as_str), shared)?,
             0 => bail!(
-                "{verb} needs --policy NAME; there are {}",
+                "{verb} needs --policy NAME; choose from {}",
                 known_policies().join(", ")
             ),
             n => bail!("{verb} takes one --policy, not {n}"),
@@ -206,10 +207,10 @@ pub(super) fn check_reserve(
     case: &Case,
     reserve: Tokens,
     shared: &GlobalOptions,
-) -> anyhow::Result<Option<String>> {
+) -> anyhow::Result<()> {
     let window = case.windows.largest();
     if reserve < window {
-        return Ok(None);
+        return Ok(());
     }
     let text = format!(
         "an output reserve of {} leaves nothing of a context window of {}",
@@ -217,10 +218,11 @@ pub(super) fn check_reserve(
     );
     match shared.output_reserve {
         Some(_) => bail!("{text}; give a smaller --output-reserve or a larger --window"),
-        None => Ok(Some(format!(
+        None => note(&format!(
             "{text}: every call overflows; set --output-reserve"
-        ))),
+        )),
     }
+    Ok(())
 }
 
 fn lane(named: &str) -> anyhow::Result<Lane> {

@@ -2,12 +2,14 @@
 
 use super::output::{clean, print};
 use super::status::Status;
+use super::with_all_options;
 use crate::exec::write_file;
 use clap::Command;
 use std::path::PathBuf;
 
 /// Write the manual pages, one per command, to an existing folder
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  plimsoll man .\n  man ./plimsoll-replay.1")]
 pub(super) struct Args {
     /// Folder for plimsoll.1, plimsoll-inspect.1, …
     #[arg(value_name = "FOLDER")]
@@ -16,7 +18,7 @@ pub(super) struct Args {
 
 impl Args {
     pub(super) fn run(&self, cli: Command) -> anyhow::Result<Status> {
-        let mut cli = cli.mut_args(|arg| arg.hide(false));
+        let mut cli = with_all_options(cli);
         cli.build();
         let commands = cli
             .get_subcommands()

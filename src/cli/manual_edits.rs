@@ -7,13 +7,13 @@ use std::ops::RangeInclusive;
 /// Messages that the user pinned, cleared or dropped, as ranges of numbers from 1. Checked once the session is loaded.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct ManualEditArgs {
-    /// Messages, from 1, that policies keep (ignored by system presets reproduced in code; repeatable)
+    /// Messages that policies keep, such as 3,8-12 (repeatable); system presets reproduced in code ignore them
     #[arg(long = "pin", global = true, hide = true, value_name = "N,N-M", value_parser = ranges)]
     pinned: Vec<Ranges>,
-    /// Messages whose content is removed at the end (repeatable)
+    /// Messages whose content is removed after the last call (repeatable)
     #[arg(long = "clear", global = true, hide = true, value_name = "N,N-M", value_parser = ranges)]
     cleared: Vec<Ranges>,
-    /// Messages that are removed at the end, with the calls and results that belong to them (repeatable)
+    /// Messages that are removed after the last call, with their calls and results (repeatable)
     #[arg(long = "drop", global = true, hide = true, value_name = "N,N-M", value_parser = ranges)]
     dropped: Vec<Ranges>,
 }

@@ -111,7 +111,7 @@ commands! {
     disable_help_subcommand = true,
     max_term_width = 120,
     override_usage = "plimsoll [FILE|FOLDER]... [OPTIONS]\n       plimsoll COMMAND [OPTIONS]",
-    after_help = "Without a command, plimsoll opens the window. Exit codes: 0 done, 1 a check failed, 2 invalid input or usage."
+    after_help = "Without a command, plimsoll opens the window; `plimsoll help window` lists its options. Exit codes: 0 done, 1 a check failed, 2 invalid input or usage.\n\nExamples:\n  plimsoll sample_sessions/compacted.jsonl\n  plimsoll replay sample_sessions/compacted.jsonl --policy prune"
 )]
 struct Cli {
     #[command(subcommand)]
@@ -122,24 +122,26 @@ struct Cli {
     shared: GlobalOptions,
 }
 
-/// Last line of the help of every command.
-const OPTIONS_OF_EVERY_COMMAND: &str =
-    "`plimsoll help options` lists the options of every command, such as --json and --window.";
+/// The help of a command. `after-help` ends with examples.
+const HELP: &str = "{about-with-newline}
+{usage-heading} {usage}
 
-/// Returns the command line with all commands and their help.
+{all-args}
+
+`plimsoll help options` lists further options, such as --json and --window.{after-help}";
+
+/// Returns the command line with all commands and their help. The help of the program omits the options of the window.
 fn command_line() -> clap::Command {
-    let cli = Cli::command();
-    let names: Vec<String> = cli
-        .get_subcommands()
-        .map(|c| c.get_name().to_owned())
-        .collect();
-    let with_footer = |command: clap::Command| {
-        let own = command.get_after_help().map(|own| format!("{own}\n\n"));
-        command.after_help(own.unwrap_or_default() + OPTIONS_OF_EVERY_COMMAND)
-    };
-    names.iter().fold(with_footer(cli), |cli, name| {
-        cli.mut_subcommand(name, with_footer)
-    })
+    with_help(Cli::command().mut_args(|arg| arg.hide(true)))
+}
+
+fn with_help(command: clap::Command) -> clap::Command {
+    command.help_template(HELP).mut_subcommands(with_help)
+}
+
+/// Returns the command line with the options that its help omits.
+fn with_all_options(cli: clap::Command) -> clap::Command {
+    cli.mut_args(|arg| arg.hide(false))
 }
 
 /// Parses the command line.
@@ -234,9 +236,12 @@ mod tests {
     fn the_help_of_every_command_fits_one_screen() {
         let mut cli = command_line().term_width(100);
         cli.build();
-        for command in cli.get_subcommands_mut() {
-            let lines = command.render_help().to_string().lines().count();
-            assert!(lines <= 40, "{}: {lines} lines", command.get_name());
-        }
+        assert_fits(&mut cli);
+    }
+
+    fn assert_fits(command: &mut clap::Command) {
+        let lines = command.render_help().to_string().lines().count();
+        assert!(lines <= 40, "{}: {lines} lines", command.get_name());
+        command.get_subcommands_mut().for_each(assert_fits);
     }
 }

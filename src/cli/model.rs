@@ -1,6 +1,6 @@
 //! Options that select the author of summaries. Without a model nothing leaves the machine.
 
-use super::args::number;
+use super::args::{GlobalOptions, first_given, number};
 use crate::exec::model::{Key, ModelClient, Proxy, context_length};
 use crate::exec::{Model, RunLog, Summarizer, new_log, read_prompt};
 use crate::progress::Progress;
@@ -14,9 +14,7 @@ use std::time::Duration;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Summaries")]
 pub(super) struct ModelArgs {
-    /// Author of summaries: digest (offline), text:SUMMARY, or an API: openai, openai-responses, anthropic. An API
-    /// receives the messages to summarize; `plimsoll help models` lists its options [default: digest]
-    #[arg(long, value_name = "NAME", value_parser = choice)]
+    #[arg(long, value_name = "NAME", value_parser = choice, help = summarizer_help())]
     summarizer: Option<Choice>,
     #[command(flatten)]
     api: ApiArgs,
@@ -76,22 +74,25 @@ enum Choice {
 
 impl ModelArgs {
     /// Returns the summarizer for the session named `session`.
-    pub(super) fn summarizer(self, session: &str, no_state: bool) -> anyhow::Result<Summarizer> {
+    pub(super) fn summarizer(
+        self,
+        session: &str,
+        shared: &GlobalOptions,
+    ) -> anyhow::Result<Summarizer> {
         if let Some(log) = &self.replay {
             let log = RunLog::read(log).map_err(anyhow::Error::msg)?;
             return Ok(Summarizer::Log(Arc::new(log)));
         }
         match self.summarizer {
             Some(Choice::Api(api)) => {
-                let model = self.api.model(api, session, no_state)?;
+                let model = self.api.model(api, session, shared)?;
                 Ok(Summarizer::Model(Arc::new(model)))
             }
             offline => {
                 if let Some(option) = self.api.first() {
-                    let apis: Vec<_> = APIS.iter().map(|api| api.name).collect();
                     bail!(
                         "{option} requires a model: add --summarizer {}",
-                        apis.join("|")
+                        api_names("|")
                     );
                 }
                 Ok(match offline {
@@ -106,23 +107,20 @@ impl ModelArgs {
 impl ApiArgs {
     /// Returns the name of the first option that was given.
     pub(super) fn first(&self) -> Option<&'static str> {
-        let given = [
-            (self.model.is_some(), "--model"),
-            (self.base_url.is_some(), "--base-url"),
-            (self.key_env.is_some(), "--key-env"),
-            (self.model_window.is_some(), "--model-window"),
-            (self.prompt.is_some(), "--prompt"),
-            (self.temperature.is_some(), "--temperature"),
-            (self.timeout.is_some(), "--timeout"),
-            (self.wait.is_some(), "--wait"),
-            (self.tries.is_some(), "--tries"),
-            (self.ca_file.is_some(), "--ca-file"),
-            (self.proxy.is_some(), "--proxy"),
-            (self.no_log, "--no-log"),
-        ];
-        given
-            .into_iter()
-            .find_map(|(is_given, option)| is_given.then_some(option))
+        first_given([
+            ("--model", self.model.is_some()),
+            ("--base-url", self.base_url.is_some()),
+            ("--key-env", self.key_env.is_some()),
+            ("--model-window", self.model_window.is_some()),
+            ("--prompt", self.prompt.is_some()),
+            ("--temperature", self.temperature.is_some()),
+            ("--timeout", self.timeout.is_some()),
+            ("--wait", self.wait.is_some()),
+            ("--tries", self.tries.is_some()),
+            ("--ca-file", self.ca_file.is_some()),
+            ("--proxy", self.proxy.is_some()),
+            ("--no-log", self.no_log),
+        ])
     }
 
     /// Returns the model of an API, with a new log for the session named `session`.
@@ -130,7 +128,7 @@ impl ApiArgs {
         &self,
         api: &'static Api,
         session: &str,
-        no_state: bool,
+        shared: &GlobalOptions,
     ) -> anyhow::Result<Model> {
         let prompt = match &self.prompt {
             Some(path) => Some(read_prompt(path).map_err(anyhow::Error::msg)?),
@@ -143,7 +141,7 @@ impl ApiArgs {
             // Not all servers report it; a request that overflows is then rejected and handled.
             None => context_length(&client, &stop).ok().flatten(),
         };
-        let log = (!self.no_log && !no_state)
+        let log = (!self.no_log && !shared.no_state)
             .then(|| new_log(session))
             .flatten();
         Ok(Model {
@@ -193,8 +191,20 @@ impl ApiArgs {
 
 /// Parses the name of an API.
 pub(super) fn api(text: &str) -> anyhow::Result<&'static Api> {
-    let known = || APIS.map(|api| api.name).join(", ");
-    api_by_name(text).ok_or_else(|| anyhow::anyhow!("choose {}", known()))
+    api_by_name(text).ok_or_else(|| anyhow::anyhow!("choose from {}", api_names(", ")))
+}
+
+/// Returns the names of the APIs.
+pub(super) fn api_names(separator: &str) -> String {
+    APIS.map(|api| api.name).join(separator)
+}
+
+fn summarizer_help() -> String {
+    format!(
+        "Author of summaries: digest (offline), text:SUMMARY, or an API: {}. An API receives the messages to summarize; \
+         `plimsoll help models` lists its options [default: digest]",
+        api_names(", ")
+    )
 }
 
 /// Parses the name of a summarizer.
@@ -212,10 +222,7 @@ pub(super) fn offline(text: &str) -> anyhow::Result<Summarizer> {
         Some(("text", summary)) if !summary.trim().is_empty() => {
             Ok(Summarizer::Text(summary.to_owned()))
         }
-        _ => {
-            let apis: Vec<_> = APIS.iter().map(|api| api.name).collect();
-            bail!("choose digest, text:SUMMARY, or {}", apis.join(", "))
-        }
+        _ => bail!("choose from digest, text:SUMMARY, {}", api_names(", ")),
     }
 }
 

@@ -6,7 +6,7 @@ pub(super) use crate::analysis::nearest;
 pub(super) fn unknown(problem: &str, typed: &str, known: &[String]) -> String {
     match nearest(typed, known) {
         Some(near) => format!("{problem} {typed:?}; did you mean {near}?"),
-        None => format!("{problem} {typed:?}; there are {}", known.join(", ")),
+        None => format!("{problem} {typed:?}; choose from {}", known.join(", ")),
     }
 }
 
@@ -24,7 +24,7 @@ mod tests {
         );
         assert_eq!(
             unknown("x"),
-            "no preset is named \"x\"; there are truncate, prune"
+            "no preset is named \"x\"; choose from truncate, prune"
         );
     }
 }

@@ -8,7 +8,7 @@ pub(super) use crate::safe_text::clean;
 
 use super::wrap::wrapped;
 use crate::progress::Progress;
-use crate::safe_text::{head, is_obeyed};
+use crate::safe_text::{head, is_interpreted};
 use anyhow::Context as _;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -81,7 +81,7 @@ impl<W: Write> Write for Escaped<W> {
             return Ok(bytes.len());
         }
         let text = str::from_utf8(bytes).map_err(io::Error::other)?;
-        let is_escaped = |c: char| c != '\n' && is_obeyed(c);
+        let is_escaped = |c: char| c != '\n' && is_interpreted(c);
         let mut from = 0;
         for (at, c) in text.match_indices(is_escaped) {
             // All of them are in the basic plane: one escape each.
@@ -172,7 +172,7 @@ mod tests {
         let mut out = Escaped(Vec::new());
         serde_json::to_writer_pretty(&mut out, &value).expect("writes to memory");
         let text = String::from_utf8(out.0).expect("a text");
-        assert!(!text.contains(|c| c != '\n' && is_obeyed(c)), "{text}");
+        assert!(!text.contains(|c| c != '\n' && is_interpreted(c)), "{text}");
         assert_eq!(serde_json::from_str::<Value>(&text).expect("JSON"), value);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::args::{FileArg, GlobalOptions};
 use super::lanes::{self, LaneArgs};
-use super::output::{clean, grouped, json, note, print};
+use super::output::{clean, grouped, json, print};
 use super::played::play;
 use super::status::Status;
 use crate::exec::{check_is_new, write_file};
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// Write a report of a session and each policy as HTML or Markdown
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The report has the curve, settings, figures, findings, surviving facts, events and removed messages of the lanes of `replay`. An HTML page loads nothing and runs no script. A redacted report keeps roles, kinds, sizes, well-known tools and models, and bundled policies; text becomes its length, names and paths become numbers."
+    after_help = "The report has the curve, settings, figures, findings, surviving facts, events and removed messages of the lanes of `replay`. An HTML page loads nothing and runs no script. A redacted report keeps roles, kinds, sizes, well-known tools and models, and bundled policies; text becomes its length, names and paths become numbers.\n\nExamples:\n  plimsoll report sample_sessions/compacted.jsonl --policy prune --redact -o report.html"
 )]
 pub(super) struct Args {
     #[command(flatten)]
@@ -37,7 +37,9 @@ pub(super) struct Args {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ReportFormat {
+    /// An HTML page.
     Html,
+    /// A Markdown file.
     Markdown,
 }
 
@@ -64,7 +66,7 @@ pub(super) struct ReportFile<'a> {
     format: ReportFormat,
     /// Whether texts, paths and names were left out.
     redacted: bool,
-    /// Size of the new file.
+    /// Size of the new file in bytes.
     bytes: usize,
     /// Number of lanes.
     lanes: usize,
@@ -91,17 +93,14 @@ impl Args {
         let (lanes, none) = (self.lanes.lanes(shared)?, lanes::none(shared)?);
         let loaded = shared.load(&self.file.file)?;
         let reserve = none.output_reserve(&loaded.case);
-        if let Some(text) = lanes::check_reserve(&loaded.case, reserve, shared)? {
-            note(&text);
-        }
+        lanes::check_reserve(&loaded.case, reserve, shared)?;
         lanes::note_without_effect(&loaded.case, &lanes);
         let played = play(&loaded.case, none, lanes);
         let warnings: Vec<String> = loaded.warnings.iter().map(ToString::to_string).collect();
-        let format = formats::by_name(loaded.case.session.source.format);
         let subject = Subject {
             case: &loaded.case,
             warnings: &warnings,
-            format: format.map_or(loaded.case.session.source.format, |f| f.label),
+            format: formats::label(loaded.case.session.source.format),
             output_reserve: reserve,
             lanes: &played,
             records_compactions: formats::records_compactions(&loaded.case.session),

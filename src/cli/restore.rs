@@ -13,7 +13,7 @@ use std::path::PathBuf;
 /// Restore the source of a managed conversation, byte for byte
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The manifest and the removed records must be in the folder of MANAGED. The manifest is found by hash, so MANAGED may have been renamed. All hashes are checked first: if a file was changed, nothing is written. Nothing is overwritten."
+    after_help = "The manifest and the removed records must be in the folder of MANAGED. The manifest is found by hash, so MANAGED may have been renamed. All hashes are checked first: if a file was changed, nothing is written. Nothing is overwritten.\n\nExamples:\n  plimsoll compact sample_sessions/compacted.jsonl --policy truncate --force -o short.jsonl\n  plimsoll restore short.jsonl -o restored.jsonl"
 )]
 pub(super) struct Args {
     /// Conversation that `compact` wrote
@@ -29,7 +29,7 @@ pub(super) struct Args {
 pub(super) struct RestoredFile<'a> {
     /// Path of the restored file.
     output: Cow<'a, str>,
-    /// Size of the restored file.
+    /// Size of the restored file in bytes.
     bytes: usize,
     /// Name of the source.
     source: &'a str,

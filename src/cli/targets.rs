@@ -27,7 +27,7 @@ pub(super) struct Targets {
 #[derive(Debug)]
 struct Target {
     path: PathBuf,
-    /// The file was found in a folder. It is skipped if it holds no session; a typed one is an error.
+    /// The file was found in a folder. It is skipped if it holds no session; a file that was given is an error.
     of_folder: bool,
 }
 
@@ -56,9 +56,15 @@ impl SessionId {
     }
 }
 
-/// Sessions that were not read, with reasons.
+/// Sessions that were not read.
 #[derive(Debug, Default)]
-pub(super) struct Skipped(Vec<(SessionId, String)>);
+pub(super) struct Skipped(Vec<SkippedSession>);
+
+#[derive(Debug)]
+struct SkippedSession {
+    id: SessionId,
+    reason: String,
+}
 
 /// A session that was not read.
 #[derive(Serialize, JsonSchema)]
@@ -67,7 +73,7 @@ pub(super) struct SkippedEntry<'a> {
     file: &'a str,
     /// Number of the conversation, from 1; null if it is the whole file.
     conversation: Option<usize>,
-    /// Why it was not read.
+    /// Why the session was not read.
     reason: &'a str,
 }
 
@@ -81,7 +87,9 @@ impl Targets {
         let (mut files, mut managed) = (Vec::new(), Vec::new());
         for path in operands {
             if is_folder(path) {
-                let mut found = find_in(path, &Progress::default())?;
+                let found = find_in(path, &Progress::default())?;
+                found.warning.iter().for_each(|warning| note(warning));
+                let mut found = found.files;
                 found.sort_by(|a, b| a.path.cmp(&b.path));
                 if found.is_empty() {
                     bail!(
@@ -125,7 +133,7 @@ impl Targets {
         self.files.len() > 1
     }
 
-    /// Reads the sessions one after another and passes each to the callback, with its place. If there are several,
+    /// Reads the sessions one after another and passes each to the callback, with its id. If there are several,
     /// those without a call are skipped with a note.
     pub(super) fn each(
         &self,
@@ -140,22 +148,17 @@ impl Targets {
         for path in &self.managed {
             let (file, conversation) = (shown(path), None);
             let why = format!("{file} is a managed conversation, whose source counts instead");
-            let place = SessionId { file, conversation };
-            visited.skipped.0.push((place, why));
+            visited.skip(SessionId { file, conversation }, why);
         }
         for target in &self.files {
-            let read = target.each(shared, &mut visited)?;
-            if let Err(error) = read {
-                if !target.of_folder {
-                    return Err(error);
-                }
-                let place = target.place(None);
-                visited.skipped.0.push((place, format!("{error:#}")));
-            }
+            target.each(shared, &mut visited)?;
         }
         let Visited { n, skipped, .. } = visited;
-        if let (0, Some((_, why))) = (n, skipped.0.first()) {
-            bail!("none of these files holds a session; the first: {why}");
+        if let (0, Some(first)) = (n, skipped.0.first()) {
+            bail!(
+                "none of these files holds a session; the first: {}",
+                first.reason
+            );
         }
         skipped.print_note();
         Ok(skipped)
@@ -170,29 +173,24 @@ struct Visited<'a> {
 }
 
 impl Target {
-    /// Reads a file. The outer error ends the command, the inner one only skips this file.
-    fn each(
-        &self,
-        shared: &GlobalOptions,
-        visited: &mut Visited<'_>,
-    ) -> anyhow::Result<Result<(), anyhow::Error>> {
+    /// Reads the sessions of a file and passes each to the callback.
+    fn each(&self, shared: &GlobalOptions, visited: &mut Visited<'_>) -> anyhow::Result<()> {
         if let Some(number) = shared.conversation {
-            return match shared.load(&self.path) {
-                Ok(loaded) => {
-                    let is_numbered =
-                        number > 0 || loaded.has_several_conversations() || is_database(&self.path);
-                    let place = self.place(Some(number).filter(|_| is_numbered));
-                    match with_calls(&place, loaded.case) {
-                        Ok(case) => visited.visit(&place, &case).map(Ok),
-                        Err(error) => Ok(Err(error)),
-                    }
-                }
-                Err(error) => Ok(Err(error)),
+            let loaded = match shared.load(&self.path) {
+                Ok(loaded) => loaded,
+                Err(error) => return self.skip(visited, error),
+            };
+            let is_numbered =
+                number > 0 || loaded.has_several_conversations() || is_database(&self.path);
+            let id = self.session_id(Some(number).filter(|_| is_numbered));
+            return match with_calls(&id, loaded.case) {
+                Ok(case) => visited.visit(&id, &case),
+                Err(error) => self.skip(visited, error),
             };
         }
         let several = match open_sessions(&self.path) {
             Ok(several) => several,
-            Err(error) => return Ok(Err(error)),
+            Err(error) => return self.skip(visited, error),
         };
         let numbers = several.numbers();
         if numbers.len() > 1 && shared.refers_to_one_session() {
@@ -203,25 +201,34 @@ impl Target {
             );
         }
         for number in numbers {
-            let place = self.place(Some(*number).filter(|_| several.are_numbered()));
+            let id = self.session_id(Some(*number).filter(|_| several.are_numbered()));
             if visited.n >= MAX_SESSIONS {
-                let why = format!("{place} and following: only {MAX_SESSIONS} sessions are read");
-                visited.skipped.0.push((place, why));
+                let why = format!("{id} and following: only {MAX_SESSIONS} sessions are read");
+                visited.skip(id, why);
                 break;
             }
             let case = shared.case_of(&several, *number);
-            match case.and_then(|case| with_calls(&place, case)) {
-                Ok(case) => visited.visit(&place, &case)?,
+            match case.and_then(|case| with_calls(&id, case)) {
+                Ok(case) => visited.visit(&id, &case)?,
                 Err(error) if numbers.len() > 1 => {
-                    visited.skipped.0.push((place, format!("{error:#}")));
+                    visited.skip(id, format!("{error:#}"));
                 }
-                Err(error) => return Ok(Err(error)),
+                Err(error) => return self.skip(visited, error),
             }
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
-    fn place(&self, conversation: Option<usize>) -> SessionId {
+    /// Skips the file if it was found in a folder. A file that was given is an error.
+    fn skip(&self, visited: &mut Visited<'_>, error: anyhow::Error) -> anyhow::Result<()> {
+        if !self.of_folder {
+            return Err(error);
+        }
+        visited.skip(self.session_id(None), format!("{error:#}"));
+        Ok(())
+    }
+
+    fn session_id(&self, conversation: Option<usize>) -> SessionId {
         SessionId {
             file: shown(&self.path),
             conversation,
@@ -230,15 +237,19 @@ impl Target {
 }
 
 impl Visited<'_> {
-    fn visit(&mut self, place: &SessionId, case: &Case) -> anyhow::Result<()> {
+    fn visit(&mut self, id: &SessionId, case: &Case) -> anyhow::Result<()> {
         self.n += 1;
-        (self.callback)(place, case)
+        (self.callback)(id, case)
+    }
+
+    fn skip(&mut self, id: SessionId, reason: String) {
+        self.skipped.0.push(SkippedSession { id, reason });
     }
 }
 
-fn with_calls(place: &SessionId, case: Case) -> anyhow::Result<Case> {
+fn with_calls(id: &SessionId, case: Case) -> anyhow::Result<Case> {
     if case.session.calls.is_empty() {
-        bail!("{place} holds no model call");
+        bail!("{id} holds no model call");
     }
     Ok(case)
 }
@@ -246,24 +257,25 @@ fn with_calls(place: &SessionId, case: Case) -> anyhow::Result<Case> {
 impl Skipped {
     /// Returns the JSON output.
     pub(super) fn json_output(&self) -> Vec<SkippedEntry<'_>> {
-        let skipped = self.0.iter().map(|(place, reason)| SkippedEntry {
-            file: &place.file,
-            conversation: place.number(),
-            reason,
+        let skipped = self.0.iter().map(|skipped| SkippedEntry {
+            file: &skipped.id.file,
+            conversation: skipped.id.number(),
+            reason: &skipped.reason,
         });
         skipped.collect()
     }
 
     /// Prints a note if sessions were skipped.
     fn print_note(&self) {
-        let are_files = self.0.iter().all(|(place, _)| place.conversation.is_none());
+        let are_files = self.0.iter().all(|one| one.id.conversation.is_none());
         let what = if are_files { "files" } else { "sessions" };
         match &self.0[..] {
             [] => {}
-            [(_, why)] => note(&format!("skipped: {why}")),
-            [(_, why), rest @ ..] => note(&format!(
-                "{} {what} are skipped; the first: {why}",
-                rest.len() + 1
+            [one] => note(&format!("skipped: {}", one.reason)),
+            [first, ..] => note(&format!(
+                "{} {what} are skipped; the first: {}",
+                self.0.len(),
+                first.reason
             )),
         }
     }

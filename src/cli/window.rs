@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Options of the window.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Session files or a folder; opens the first file and lists the others under Recent
+    /// Session files or a folder; the first file is opened, the others are listed under Recent
     #[arg(value_name = "FILE")]
     paths: Vec<PathBuf>,
     /// Session file to compare with the first one
@@ -62,9 +62,9 @@ pub struct WindowArgs {
     pub errors: Vec<ProviderError>,
     /// Manual edits of the first file's messages.
     pub manual_edits: ManualEditArgs,
-    /// Read and write no state.
+    /// Neither read nor write the window's state.
     pub no_state: bool,
-    /// Folder of the user's own presets.
+    /// The user's own presets, read-only with `no_state`.
     pub own_presets: OwnPresets,
     /// Folder of kept workspaces.
     pub workspaces: Workspaces,
@@ -114,7 +114,7 @@ impl Args {
             manual_edits: shared.manual_edits.clone(),
             no_state: shared.no_state,
             own_presets: if shared.no_state {
-                OwnPresets::default()
+                OwnPresets::here().read_only()
             } else {
                 OwnPresets::here()
             },

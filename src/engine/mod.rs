@@ -1,6 +1,6 @@
 //! Plays a session through a policy. The same code simulates and executes.
 //!
-//! | room | contains |
+//! | module | contains |
 //! |---|---|
 //! | `case` | the input of a run: session, token weights, windows, manual edits |
 //! | `policy` | a policy, its stages and its token count; its parser |
@@ -42,13 +42,14 @@ pub use context::executed::{ExecutedContext, PredictedText};
 pub use context::{Context, Dropped, Edited, Entry, EntryBody, MessageStatus, Written};
 pub use context::{Left, Marker, PartStatus, PartStatuses};
 pub use conversion::message_edits::edits_of;
-pub use expr::{Expr, ExprError, Moment, Quantity, Type, Vocabulary};
+pub use expr::{Definition, Expr, ExprError, Moment, Quantity, Type, Vocabulary};
 pub use named::edits::{Edits, MessageEdit};
 pub use named::memory::Memory;
 pub use named::window::NamedWindow;
 pub use named::{NamedAction, NamedMeter, Registry, Rewrite, RewriteInput, Rewritten};
-pub use outcome::event::{Cause, Did, Event};
+pub use outcome::event::{Cause, Effect, Event};
 pub use outcome::measure::OwnMeasure;
+pub use outcome::warning::{EditWarning, Warning};
 pub use outcome::{Halt, Idle, Outcome, Peak, Sample, SummaryTraffic};
 pub use policy::meter::{Count, Meter};
 pub use policy::stages::{

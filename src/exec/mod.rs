@@ -18,7 +18,7 @@ mod summary;
 mod workspaces;
 
 pub use check::Check;
-pub use convert::{Aspect, Converted, convert, targets, would_convert};
+pub use convert::{Aspect, Converted, convert, would_convert};
 pub use database::is_database;
 pub use export::{
     CallContext, Claim, ExportJob, Exported, PolicyFolder, Preview, RequestCost, Restored, Resumed,

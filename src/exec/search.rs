@@ -80,8 +80,8 @@ pub struct SearchResult {
 impl FoundSession {
     /// Returns the agent whose folder contains the session, else its format.
     pub fn agent_label(&self) -> &str {
-        let label = || formats::by_name(&self.format).map(|format| format.label);
-        self.found.agent.or_else(label).unwrap_or(&self.format)
+        let agent = self.found.agent;
+        agent.unwrap_or_else(|| formats::label(&self.format))
     }
 }
 

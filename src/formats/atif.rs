@@ -116,42 +116,21 @@ fn step(source: &str, row: &Row, transcript: &mut Transcript, notes: &mut Notes)
             transcript.add_message(draft(Role::System, parts));
         }
         "agent" => {
-            let thought = json::str_at(value, &["reasoning_content"]).unwrap_or_default();
-            parts.splice(0..0, content::thought(thought, 0).map(|body| part(0, body)));
-            let calls = value.get("tool_calls").and_then(Value::as_array);
-            parts.extend(calls.into_iter().flatten().enumerate().map(|(idx, call)| {
-                let str_of = |key| json::str_at(call, &[key]);
-                let name = str_of("function_name").or_else(|| str_of("name"));
-                let id = str_of("tool_call_id").or_else(|| str_of("id"));
-                let arguments = call.get("arguments");
-                part(idx, content::call(id, name.unwrap_or_default(), arguments))
-            }));
             let call = CallDraft {
                 model: json::str_at(value, &["model_name"]).map(str::to_owned),
                 window: None,
                 usage: notes.usage(row.span.start, usage(value)),
                 time,
             };
+            let thought = json::str_at(value, &["reasoning_content"]).unwrap_or_default();
+            parts.splice(0..0, content::thought(thought, 0).map(|body| part(0, body)));
+            parts.extend(calls(value));
             if parts.is_empty() {
                 transcript.builder.call(call);
             } else {
                 transcript.add_answer(call, draft(Role::Assistant, parts));
             }
-            let results = json::at(value, &["observation", "results"]).and_then(Value::as_array);
-            let results = results
-                .into_iter()
-                .flatten()
-                .enumerate()
-                .flat_map(|(idx, result)| {
-                    let call = json::str_at(result, &["source_call_id"]);
-                    content::result(
-                        idx,
-                        (call, None),
-                        false,
-                        result.get("content").unwrap_or(&Value::Null),
-                    )
-                });
-            let results: Vec<Part> = results.collect();
+            let results = results(value);
             if !results.is_empty() {
                 transcript.add_message(draft(Role::Tool, results));
             }
@@ -165,6 +144,30 @@ fn step(source: &str, row: &Row, transcript: &mut Transcript, notes: &mut Notes)
             );
         }
     }
+}
+
+/// Returns the tool calls of an agent's step.
+fn calls(step: &Value) -> impl Iterator<Item = Part> {
+    let calls = step.get("tool_calls").and_then(Value::as_array);
+    calls.into_iter().flatten().enumerate().map(|(idx, call)| {
+        let str_of = |key| json::str_at(call, &[key]);
+        let name = str_of("function_name").or_else(|| str_of("name"));
+        let id = str_of("tool_call_id").or_else(|| str_of("id"));
+        let arguments = call.get("arguments");
+        part(idx, content::call(id, name.unwrap_or_default(), arguments))
+    })
+}
+
+/// Returns the results of the tool calls of an agent's step.
+fn results(step: &Value) -> Vec<Part> {
+    let results = json::at(step, &["observation", "results"]).and_then(Value::as_array);
+    let results = results.into_iter().flatten().enumerate();
+    let parts = results.flat_map(|(idx, result)| {
+        let call = json::str_at(result, &["source_call_id"]);
+        let content = result.get("content").unwrap_or(&Value::Null);
+        content::result(idx, (call, None), false, content)
+    });
+    parts.collect()
 }
 
 fn usage(step: &Value) -> Option<Usage> {

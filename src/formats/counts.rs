@@ -47,6 +47,22 @@ pub(super) fn whole_input(input: Tokens, read: Option<Tokens>, write: Option<Tok
     }
 }
 
+/// Reads a usage report with the keys `inputTokens`, `cacheReadTokens`, `cacheWriteTokens`, `outputTokens` and
+/// `reasoningTokens`. The input may exclude cached tokens, see [`whole_input`]. Returns `None` if it is zero or missing.
+pub(super) fn camel_case_usage(report: &Value) -> Option<Usage> {
+    let count = |key| tokens_at(report, &[key]);
+    let (read, write) = (count("cacheReadTokens"), count("cacheWriteTokens"));
+    let input = whole_input(count("inputTokens")?, read, write);
+    (input > Tokens::ZERO).then(|| Usage {
+        input,
+        cache_read: read,
+        cache_write: write,
+        output: count("outputTokens"),
+        reasoning: count("reasoningTokens"),
+        ..Usage::default()
+    })
+}
+
 /// Whether a count is plausible.
 pub(super) fn is_possible(tokens: Tokens) -> bool {
     tokens <= MAX_TOKENS

@@ -2,7 +2,7 @@
 //! its rows to the document that the program itself would export. One reader thus reads both. Opening a database is
 //! outside of this module.
 
-use super::{json, time};
+use super::{FORMATS, json, time};
 use crate::units::Millis;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -10,8 +10,6 @@ use std::borrow::Cow;
 /// A program's database.
 #[derive(Debug)]
 pub struct Database {
-    /// Name of the format in which its sessions are read.
-    pub format: &'static str,
     /// Tables that identify it, each with its required columns.
     pub tables: &'static [(&'static str, &'static [&'static str])],
     /// Query that lists its sessions.
@@ -94,6 +92,29 @@ pub struct Table {
     pub name: String,
     /// Column names.
     pub columns: Vec<String>,
+}
+
+/// Returns the databases of all formats.
+pub fn databases() -> impl Iterator<Item = &'static Database> {
+    FORMATS.iter().filter_map(|format| format.database)
+}
+
+/// Returns the database that has these tables.
+pub fn database_of(tables: &[Table]) -> Option<&'static Database> {
+    let has = |(name, columns): &(&str, &[&str])| {
+        let table = tables.iter().find(|table| table.name == *name);
+        let has_column =
+            |column: &&str| table.is_some_and(|t| t.columns.iter().any(|c| c == *column));
+        columns.iter().all(has_column)
+    };
+    databases().find(|database| database.tables.iter().all(has))
+}
+
+/// Returns the labels of the programs whose databases are supported, as part of a sentence.
+pub fn supported_databases() -> String {
+    let formats = FORMATS.iter().filter(|format| format.database.is_some());
+    let labels: Vec<_> = formats.map(|format| format.label).collect();
+    labels.join(", ")
 }
 
 impl Database {
@@ -229,6 +250,28 @@ impl<'a> Record<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn table(name: &str, columns: &[&str]) -> Table {
+        Table {
+            name: name.to_owned(),
+            columns: columns.iter().map(|c| (*c).to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn detects_the_program_from_tables_and_columns() {
+        let identifying = |tables: &[Table]| database_of(tables).map(|d| d.tables[0].0);
+        let session = table("session", &["id", "title", "time_created"]);
+        let message = table("message", &["id", "session_id", "time_created", "data"]);
+        let part = table("part", &["id", "message_id", "session_id", "data"]);
+        let all = [session.clone(), message.clone(), part];
+        assert_eq!(identifying(&all), Some("session"));
+        assert_eq!(identifying(&[session, message]), None);
+        let kv = table("cursorDiskKV", &["key", "value"]);
+        assert_eq!(identifying(&[kv]), Some("cursorDiskKV"));
+        assert_eq!(identifying(&[table("ItemTable", &["key", "value"])]), None);
+        assert_eq!(identifying(&[]), None);
+    }
 
     #[test]
     fn adds_members_to_objects_only() {

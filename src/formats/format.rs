@@ -1,26 +1,13 @@
 //! A row of the table of formats.
 
-use super::{Input, ParseError, Parsed, Probe, RecordedData, Refused, Resume};
+use super::{
+    Database, FolderFile, Input, ParseError, Parsed, Probe, RecordedData, Refused, Resume,
+    SessionIdentity,
+};
 use crate::progress::Progress;
-use crate::session::{Managed, Session, Span};
+use crate::session::{Managed, ModelVendor, Session, Span};
 
-/// Returns the byte ranges of a record that a managed conversation keeps verbatim.
-pub type Kept = fn(&[u8]) -> Vec<Span>;
-
-/// Position of tool results that the provider of a format requires.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ResultPosition {
-    /// In the tool messages directly after the call's message.
-    NextToolMessages,
-    /// At the start of the message after the call's message.
-    NextMessage,
-    /// Before the next answer, since the program assembles requests itself.
-    BeforeNextAnswer,
-    /// Anywhere.
-    Anywhere,
-}
-
-/// A session file format.
+/// A session file format. The rest of the program knows a format only by these properties.
 #[derive(Debug)]
 pub struct Format {
     /// Name on the command line, in JSON, and of its folder in `tests/fixtures`.
@@ -32,24 +19,74 @@ pub struct Format {
     /// The format reads files in pieces, so that a large one is not decompressed as a whole, or requests the whole
     /// itself.
     pub in_pieces: bool,
+    /// Combines the files of a session folder into a document of this format, if the program stores sessions so.
+    /// Returns `None` for files of another kind.
+    pub(super) combine_files: Option<CombineFiles>,
     /// Reads the file.
-    pub parse: fn(&Input, &Progress) -> Result<Parsed, ParseError>,
-    /// Writes a managed conversation, if the format can be written.
-    pub export: Option<Export>,
+    pub(super) parse: fn(&Input, &Progress) -> Result<Parsed, ParseError>,
     /// Data that its files can record besides messages. Data that they cannot record is unknown, never zero.
     pub recorded: &'static [RecordedData],
+    /// Vendor of the models of a session that names none, if only its API uses this format.
+    pub(super) vendor: Option<ModelVendor>,
+    /// Content blocks have the notation of Anthropic's API, so that thoughts and unknown blocks can be sent to it again.
+    pub(super) has_anthropic_blocks: bool,
+    /// Position of tool results that the receiver of the messages requires.
+    pub result_position: ResultPosition,
+    /// Reads the identity of a session from the beginning of its file. For JSON Lines the first line suffices.
+    pub(super) identity: Option<ReadIdentity>,
+    /// Location of the sessions of sub-agents, if the program stores them in files of their own.
+    pub sub_agent_files: Option<SubAgentFiles>,
+    /// The program's database, whose sessions become documents of this format.
+    pub(super) database: Option<&'static Database>,
+    /// Writes a managed conversation into the file that it was read from, if such files can be written.
+    pub(super) write_own: Option<WriteSession>,
+    /// Writes a session of any other format, if the format can represent it.
+    pub(super) write_other: Option<WriteSession>,
+    /// Extension of written files (default: that of a JSON source, otherwise `json`).
+    pub extension: Option<&'static str>,
     /// Returns the text of a record that a managed conversation keeps verbatim (default: all of it).
     pub kept: Option<Kept>,
     /// Integration with a program that can resume such a session.
     pub resume: Option<Resume>,
-    /// Extension of new files; `None` if the format has several layouts, of which a file keeps that of its source.
-    pub extension: Option<&'static str>,
-    /// Position of tool results that the format's provider requires (default: before the next answer).
-    pub result_position: ResultPosition,
 }
 
-/// Writes a managed conversation.
-pub type Export = fn(&Session, &Managed) -> Result<Vec<u8>, CannotExport>;
+/// Returns the byte ranges of a record that a managed conversation keeps verbatim.
+pub type Kept = fn(&[u8]) -> Vec<Span>;
+
+/// Combines the files of a session folder into a document.
+pub(super) type CombineFiles = fn(&[FolderFile]) -> Option<Vec<u8>>;
+
+/// Reads an identity from the beginning of a file. Returns `None` if there is none.
+pub(super) type ReadIdentity = fn(&[u8]) -> Option<SessionIdentity>;
+
+/// Writes a managed conversation as a file.
+pub(super) type WriteSession = fn(&Session, &Managed) -> Result<Vec<u8>, CannotExport>;
+
+/// Position of the results of a message's tool calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultPosition {
+    /// In the tool messages that directly follow the calls.
+    NextToolMessages,
+    /// At the start of the user message that directly follows the calls.
+    StartOfNextMessage,
+    /// In any message before the next answer. The program assembles requests itself.
+    BeforeNextAnswer,
+    /// Anywhere after the call.
+    AnywhereAfter,
+}
+
+/// Location of the sessions of sub-agents that are stored in files of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SubAgentFiles {
+    /// `SESSION/subagents` next to the session's file, in older versions next to it (Claude Code).
+    SessionFolder,
+    /// The folder of the session's day or of a later one. The first line names the parent (Codex).
+    DayFolders,
+    /// `chats/PARENT`, next to the sessions of the project (Gemini CLI).
+    ParentFolder,
+    /// The folder of the project's sessions, each of which names its parent (`OpenCode`).
+    ProjectFolder,
+}
 
 /// Reason why a conversation cannot be written in a format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -60,13 +97,42 @@ pub struct CannotExport {
 }
 
 impl Format {
-    /// Returns an error unless a session was read in this format.
-    pub(super) fn require_source(&self, session: &Session) -> Result<(), CannotExport> {
-        if session.source.format == self.name {
-            return Ok(());
+    /// Reads a file without detecting its format.
+    ///
+    /// # Errors
+    /// [`ParseError`] if the file has no conversation in this format or `progress` is cancelled.
+    pub fn read(&self, input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
+        let mut parsed = (self.parse)(input, progress)?;
+        for session in &mut parsed.sessions {
+            session.default_vendor = self.vendor;
         }
-        let reason = format!("not supported: converting another format to {}", self.label);
-        Err(CannotExport { reason })
+        Ok(parsed)
+    }
+
+    /// Whether sessions that were read in this format can be written again.
+    pub fn is_writable(&self) -> bool {
+        self.write_own.is_some()
+    }
+
+    /// Whether sessions of every format can be written in this one.
+    pub fn accepts_any_source(&self) -> bool {
+        self.write_other.is_some()
+    }
+
+    /// Writes a managed conversation as a file of this format.
+    ///
+    /// # Errors
+    /// [`CannotExport`] if the format cannot be written, or cannot represent the session.
+    pub fn write(&self, session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
+        let cannot = |what: &str| CannotExport {
+            reason: format!("not supported: {what} {}", self.label),
+        };
+        if session.source.format == self.name {
+            let write = self.write_own.ok_or_else(|| cannot("writing"))?;
+            return write(session, managed);
+        }
+        let write = self.write_other;
+        write.ok_or_else(|| cannot("converting another format to"))?(session, managed)
     }
 
     /// Defaults for the rows of formats: a format that is only read, from the whole file, and records nothing besides
@@ -76,15 +142,22 @@ impl Format {
         label: "",
         detect: |_| None,
         in_pieces: false,
+        combine_files: None,
         parse: |_, _| {
             let looks_like = "this format has no reader".to_owned();
             Err(Refused { looks_like }.into())
         },
-        export: None,
         recorded: &[],
+        vendor: None,
+        has_anthropic_blocks: false,
+        result_position: ResultPosition::BeforeNextAnswer,
+        identity: None,
+        sub_agent_files: None,
+        database: None,
+        write_own: None,
+        write_other: None,
+        extension: None,
         kept: None,
         resume: None,
-        extension: None,
-        result_position: ResultPosition::BeforeNextAnswer,
     };
 }

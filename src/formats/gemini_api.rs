@@ -12,7 +12,7 @@ pub(super) const FORMAT: Format = Format {
     label: "Gemini contents",
     detect,
     parse: |input, progress| message_list::read(input, progress, &DIALECT),
-    export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
+    write_own: Some(|session, managed| message_list::write_own(session, managed, &DIALECT)),
     recorded: &[RecordedData::SystemPrompt, RecordedData::Tools],
     ..Format::READ_ONLY
 };

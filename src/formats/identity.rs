@@ -1,7 +1,7 @@
 //! The identity that a session file records, and the sub-agents that a session started.
 
-use super::{ImportReport, json, title};
-use crate::session::{Body, Session, SubAgent};
+use super::{ImportReport, by_name, json, jsonl, title};
+use crate::session::{Body, Session, Source, SubAgent};
 use std::collections::{BTreeMap, HashMap};
 
 /// The identity of a session among those of its program.
@@ -15,6 +15,22 @@ pub struct SessionIdentity {
     pub kind: Option<Box<str>>,
     /// Name of the agent.
     pub name: Option<Box<str>>,
+}
+
+/// Returns the identity recorded at the beginning of a file, or `None` if there is no session head or the format
+/// records none. For JSON Lines the first line suffices.
+pub fn identity(format: &str, start: &[u8]) -> Option<SessionIdentity> {
+    (by_name(format)?.identity?)(start)
+}
+
+/// Returns the identity of a session whose file was read.
+pub fn identity_of(source: &Source) -> Option<SessionIdentity> {
+    let format = by_name(source.format)?;
+    let read = format.identity?;
+    if format.in_pieces {
+        return read(&jsonl::opening(&source.bytes, 1));
+    }
+    read(&source.bytes.whole())
 }
 
 /// The calls with which a session started its sub-agents.

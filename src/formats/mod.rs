@@ -5,9 +5,11 @@
 //!
 //! # How to write a reader
 //!
-//! Add `const FORMAT: Format` with `..Format::READ_ONLY`, a row in [`FORMATS`] before the formats that would accept the
-//! same files, and a file in `tests/fixtures/NAME`. `detect` looks at the first records of a [`Probe`]. `parse` depends
-//! on the file:
+//! 1. Add a file with `const FORMAT: Format`, which ends with `..Format::READ_ONLY`. [`Format`] describes each property.
+//! 2. Add a row to [`FORMATS`], before the formats that would accept the same files.
+//! 3. Add a file to `tests/fixtures/NAME` and a line to `docs/formats.md`. Tests describe what is missing.
+//!
+//! `detect` looks at the first records of a [`Probe`]. `parse` depends on the file:
 //!
 //! | the file holds | use | example |
 //! |---|---|---|
@@ -17,12 +19,18 @@
 //! | text | `text_lines` | `aider` |
 //! | the whole context of every call (logs, traces) | `contexts::Contexts`, which finds the new messages of each call; `contexts::Nesting` finds sub-agents | `otel` |
 //! | records that name their parents | `tree::Tree`: the main branch and the others | `qwen_code` |
-//! | a database | `database::Database` in `store.rs` of the format: its queries, and the document that the program would export, which `parse` reads | `goose` |
-//! | a folder of files | a function in `folder`, which combines them into such a document | `opencode` |
 //!
-//! All except `Dialect` then add messages, calls and compactions to a `Transcript` in file order. It matches tool
-//! results with their calls and finds a title. Two readers use [`crate::session::SessionBuilder`] directly, because
-//! they join records in their own way: `claude_code` and `codex_rollout`.
+//! A program may also store its sessions in other ways. They become documents that `parse` reads:
+//!
+//! | the program stores | use | example |
+//! |---|---|---|
+//! | a database | [`Database`] in `store.rs` of the format, named by `database`: its tables, queries and document | `goose` |
+//! | a folder of files | `combine_files`, which joins the files; `src/exec/load/session_folder.rs` finds them | `opencode` |
+//! | sub-agents in files of their own | `identity` and `sub_agent_files`; `src/exec/load/sub_agents` finds the files | `gemini_cli` |
+//!
+//! All except `Dialect` add messages, calls and compactions to a `Transcript` in file order. It matches tool results
+//! with their calls and finds a title. Two readers use [`crate::session::SessionBuilder`] directly, because they join
+//! records in their own way: `claude_code` and `codex_rollout`.
 //!
 //! - **Values**: `serde_json::Value` with the accessors of `json` (`str_at`, `u64_at`, `millis_at`). Token counts are
 //!   read by `counts`, so that impossible ones are reported. If parsing limits the speed of large JSON Lines, use
@@ -63,8 +71,6 @@ mod identity;
 mod json;
 mod jsonl;
 mod kimi;
-mod known_databases;
-mod known_identities;
 mod langchain;
 mod llama_factory;
 mod mark;
@@ -95,13 +101,15 @@ mod transcript;
 mod tree;
 
 pub use claude_code::AgentCalls;
+pub use cline::CLINE_HISTORY;
 pub use content::media_bytes;
-pub use database::{Cell, Database, Entry, RowFilter, Rows, Table, TableQuery};
-pub use folder::{CLINE_HISTORY, FolderFile, combined_document};
-pub use format::{CannotExport, Export, Format, Kept, ResultPosition};
-pub use identity::{SessionIdentity, SubAgentCalls};
-pub use known_databases::{DATABASES, database_of, supported_databases};
-pub use known_identities::{identity, identity_of};
+pub use database::{
+    Cell, Database, Entry, RowFilter, Rows, Table, TableQuery, database_of, databases,
+    supported_databases,
+};
+pub use folder::{FolderFile, combined_document};
+pub use format::{CannotExport, Format, Kept, ResultPosition, SubAgentFiles};
+pub use identity::{SessionIdentity, SubAgentCalls, identity, identity_of};
 pub use parsed::{ImportReport, Input, ParseError, Parsed, RecordCount, Refused, Warning};
 pub use probe::Probe;
 pub use recorded_data::{Availability, RecordedData, availability, records_compactions};
@@ -151,6 +159,28 @@ pub fn by_name(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|f| f.name == name)
 }
 
+/// Returns the display name of the format of this name, or `name` if there is none.
+pub fn label(name: &str) -> &str {
+    by_name(name).map_or(name, |format| format.label)
+}
+
+/// Returns the formats whose sessions can be written again.
+pub fn writable() -> impl Iterator<Item = &'static Format> {
+    FORMATS.iter().filter(|format| format.is_writable())
+}
+
+/// Returns the formats in which sessions of every format can be written.
+pub fn accepting_any_source() -> impl Iterator<Item = &'static Format> {
+    FORMATS.iter().filter(|format| format.accepts_any_source())
+}
+
+/// Returns a format other than `own` in which every session can be written: the most general one, `openai_chat`, unless
+/// that is `own`.
+pub fn other_format(own: &str) -> &'static Format {
+    let is_other = |format: &&Format| format.accepts_any_source() && format.name != own;
+    FORMATS.iter().rfind(is_other).unwrap_or(&FORMATS[0])
+}
+
 /// Detects the format of a file from its content and reads it.
 ///
 /// # Errors
@@ -173,7 +203,7 @@ pub fn parse_with(input: &Input, progress: &Progress) -> Result<Parsed, ParseErr
     let (format, why) = detect(input, progress)?;
     progress.check_cancelled()?;
     let held = (!format.in_pieces).then(|| input.bytes.whole());
-    let mut parsed = (format.parse)(input, progress)?;
+    let mut parsed = format.read(input, progress)?;
     parsed.report.recognized_by = why;
     notes::sum_up(&mut parsed.warnings);
     let unaccounted = accounted::check(input, format, &parsed, progress)?;

@@ -12,7 +12,7 @@ use super::{
     Format, Input, ParseError, Parsed, Probe, RecordedData, Warning, content, counts, json,
 };
 use crate::progress::Progress;
-use crate::session::{Body, CallDraft, Draft, Part, Role, Usage};
+use crate::session::{Body, CallDraft, Draft, ModelVendor, Part, Role, Usage};
 use crate::units::Tokens;
 use serde_json::{Value, json};
 
@@ -21,13 +21,14 @@ pub(super) const FORMAT: Format = Format {
     label: "OpenAI Responses",
     detect,
     parse,
-    export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
+    write_own: Some(|session, managed| message_list::write_own(session, managed, &DIALECT)),
     recorded: &[
         RecordedData::Usage,
         RecordedData::Times,
         RecordedData::SystemPrompt,
         RecordedData::Tools,
     ],
+    vendor: Some(ModelVendor::OpenAi),
     ..Format::READ_ONLY
 };
 

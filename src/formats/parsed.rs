@@ -1,8 +1,8 @@
 //! The input and the result of reading a file.
 
-use super::prominent;
+use super::{json, prominent};
 use crate::progress::Cancelled;
-use crate::session::{FileBytes, Session};
+use crate::session::{FileBytes, Session, Source, Span};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -13,6 +13,38 @@ pub struct Input {
     pub name: String,
     /// The whole file.
     pub bytes: FileBytes,
+}
+
+impl Input {
+    /// Returns the source of a session of this file. `number` is its number from 1 if the file has several.
+    pub(super) fn source(&self, format: &'static str, number: Option<usize>) -> Source {
+        let name = match number {
+            Some(number) => format!("{} #{number}", self.name),
+            None => self.name.clone(),
+        };
+        Source {
+            name,
+            format,
+            bytes: self.bytes.clone(),
+        }
+    }
+
+    /// Sets the working directory of the sessions: the first text at `path` of these records, of which the first 8 are
+    /// searched.
+    pub(super) fn set_project<'a>(
+        &self,
+        sessions: &mut [Session],
+        records: impl Iterator<Item = &'a Span>,
+        path: &[&str],
+    ) {
+        const FEW: usize = 8;
+        let bytes = self.bytes.whole();
+        let text = |span| Some(json::str_at(&json::parse_span(&bytes, span)?, path)?.to_owned());
+        let project = records.take(FEW).find_map(text);
+        for session in sessions {
+            session.project.clone_from(&project);
+        }
+    }
 }
 
 /// Result of reading a file.

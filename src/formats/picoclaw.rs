@@ -1,10 +1,13 @@
 //! PicoClaw sessions. The first version is a document with a `key`, the remaining messages in OpenAI's format, and a
 //! `summary` of the removed ones. The current version keeps one message per line and a metadata file with the number of
-//! removed messages (`skip`), combined by [`super::folder`]. JSON Lines without metadata are read by
+//! removed messages (`skip`), combined by [`combined`]. JSON Lines without metadata are read by
 //! [`super::openai_chat`].
 
 use super::message_list::{self, Dialect, Writes};
-use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, json, openai_chat};
+use super::{
+    FolderFile, Format, Input, ParseError, Parsed, Probe, RecordedData, content, folder, json,
+    openai_chat,
+};
 use crate::progress::Progress;
 use crate::session::{Call, Draft, Message, RecordedCompaction, Role, Session};
 use serde_json::Value;
@@ -13,8 +16,9 @@ pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "PicoClaw session",
     detect,
+    combine_files: Some(combined),
     parse,
-    export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
+    write_own: Some(|session, managed| message_list::write_own(session, managed, &DIALECT)),
     recorded: &[RecordedData::Times, RecordedData::Compactions],
     ..Format::READ_ONLY
 };
@@ -51,6 +55,20 @@ fn detect(probe: &Probe) -> Option<String> {
             .any(|key| document.get(key).is_some());
     (is_match && !list.is_empty() && list.iter().all(is_message))
         .then(|| "a document with a `key`, a `summary` and messages".to_owned())
+}
+
+/// Combines JSON Lines with their metadata file, which holds the number of removed messages and their summary.
+fn combined(files: &[FolderFile]) -> Option<Vec<u8>> {
+    let meta = files
+        .iter()
+        .find(|file| file.name.ends_with(".meta.json"))?;
+    let stem = meta.name.strip_suffix(".meta.json")?;
+    let is_messages = |file: &&FolderFile| file.name.strip_suffix(".jsonl") == Some(stem);
+    let messages = files.iter().find(is_messages)?.lines();
+    let members = json::members(&meta.bytes, &json::document_span(&meta.bytes))?;
+    let metadata = members.iter().filter(|(key, _)| key != "messages");
+    let metadata = metadata.map(|(key, place)| (key.as_str(), meta.bytes[place.clone()].to_vec()));
+    Some(folder::object(metadata.chain([("messages", messages)])))
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {

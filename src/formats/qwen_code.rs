@@ -180,12 +180,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
             .iter()
             .map(|e| (e.id.as_deref(), e.parent.as_deref())),
     );
-    for at in &tree.orphans {
-        log.notes.add(
-            entries[*at].span.start,
-            "the previous record is missing; this one is assumed to follow the line before it",
-        );
-    }
+    tree.note_orphans(|at| entries[at].span.start, &mut log.notes);
     let is_context =
         |at: usize| !matches!(entries[at].kind, EntryKind::Other | EntryKind::Title(_));
     let leaf = (0..entries.len())
@@ -232,10 +227,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         }));
     }
     let spans = entries.iter().map(|entry| &entry.span);
-    let folder = json::first_str(&input.bytes.whole(), spans, &["cwd"]);
-    for session in &mut sessions {
-        session.project.clone_from(&folder);
-    }
+    input.set_project(&mut sessions, spans, &["cwd"]);
     log.finish(input, sessions, "a Qwen Code session without a message")
 }
 

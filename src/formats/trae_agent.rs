@@ -131,7 +131,7 @@ fn failed_call(
         ..CallDraft::default()
     });
     if says_too_long(&error.to_lowercase()) {
-        transcript.builder.refuse();
+        transcript.builder.reject_last_call();
     }
     let error: String = error.chars().take(ERROR_CHARS).collect();
     notes.add(step.span.start, format!("the last call failed: {error}"));

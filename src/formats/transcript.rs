@@ -1,10 +1,8 @@
 //! A conversation under construction, with the operations that all readers share.
 
-use super::content::CallMatcher;
+use super::content::{self, CallMatcher};
 use super::{Input, title};
-use crate::session::{
-    Body, CallDraft, Draft, Part, Role, Session, SessionBuilder, Source, Span, Usage,
-};
+use crate::session::{CallDraft, Draft, Part, Role, Session, SessionBuilder, Span};
 
 /// A conversation under construction.
 #[derive(Debug)]
@@ -19,16 +17,8 @@ pub(super) struct Transcript {
 impl Transcript {
     /// Creates the conversation of a file, or one of several (`number`, from 1).
     pub(super) fn new(input: &Input, format: &'static str, number: Option<usize>) -> Self {
-        let name = match number {
-            Some(number) => format!("{} #{number}", input.name),
-            None => input.name.clone(),
-        };
         Self {
-            builder: SessionBuilder::new(Source {
-                name,
-                format,
-                bytes: input.bytes.clone(),
-            }),
+            builder: SessionBuilder::new(input.source(format, number)),
             calls: CallMatcher::default(),
             first_words: None,
             has_title: false,
@@ -56,7 +46,7 @@ impl Transcript {
 
     /// Adds a model call with its answer and returns the answer's index.
     pub(super) fn add_answer(&mut self, call: CallDraft, mut draft: Draft) -> usize {
-        note_reasoning(&mut draft.parts, call.usage.as_ref());
+        content::assign_reasoning(&mut draft.parts, call.usage.as_ref());
         self.builder.call(call);
         self.add_message(draft)
     }
@@ -96,21 +86,6 @@ impl Transcript {
         }
         let session = self.builder.finish();
         (!session.messages.is_empty()).then_some(session)
-    }
-}
-
-/// Assigns the provider's count of reasoning tokens to the first thought of an answer.
-fn note_reasoning(parts: &mut [Part], usage: Option<&Usage>) {
-    let tokens = usage
-        .and_then(|u| u.reasoning)
-        .and_then(|t| u32::try_from(t.0).ok())
-        .filter(|tokens| *tokens > 0);
-    let thought = parts.iter_mut().find_map(|part| match &mut part.body {
-        Body::Thinking { reported, .. } => Some(reported),
-        _ => None,
-    });
-    if let Some(reported) = thought {
-        *reported = tokens;
     }
 }
 

@@ -1,5 +1,6 @@
 //! Trees of records that name their parents: paths to leaves, and other branches.
 
+use super::notes::Notes;
 use std::collections::HashMap;
 
 /// Maximum number of branches that become separate conversations.
@@ -14,7 +15,7 @@ const MAX_SEARCH: usize = 1000;
 pub(super) struct Tree {
     parents: Vec<Option<usize>>,
     /// Records whose parent is missing. They are assumed to follow the record before them.
-    pub(super) orphans: Vec<usize>,
+    orphans: Vec<usize>,
 }
 
 impl Tree {
@@ -49,6 +50,15 @@ impl Tree {
         Self { parents, orphans }
     }
 
+    /// Warns of each record whose parent is missing. `start` returns the position of a record in the file.
+    pub(super) fn note_orphans(&self, start: impl Fn(usize) -> usize, notes: &mut Notes) {
+        let text =
+            "the previous entry is missing; this one is assumed to follow the line before it";
+        self.orphans
+            .iter()
+            .for_each(|at| notes.add(start(*at), text));
+    }
+
     /// Returns the records on the path to a leaf, starting at the root. A cycle ends the path.
     pub(super) fn path(&self, leaf: usize) -> Vec<usize> {
         let mut is_on = vec![false; self.parents.len()];
@@ -63,19 +73,19 @@ impl Tree {
         path
     }
 
-    /// Returns the leaves of the branches besides `main` that have a record for which `is_worth` holds. The number and
-    /// the total length of branches are limited.
-    pub(super) fn others(&self, main: &[usize], is_worth: impl Fn(usize) -> bool) -> Vec<usize> {
+    /// Returns the leaves of the branches besides `main` that have a message. The number and the total length of
+    /// branches are limited.
+    pub(super) fn others(&self, main: &[usize], is_message: impl Fn(usize) -> bool) -> Vec<usize> {
         let mut is_main = vec![false; self.parents.len()];
         for at in main {
             is_main[*at] = true;
         }
-        let is_worth_it = |leaf: &usize| {
+        let has_message = |leaf: &usize| {
             let mut next = Some(*leaf);
             (0..MAX_SEARCH).any(|_| match next.filter(|at| !is_main[*at]) {
                 Some(at) => {
                     next = self.parents[at];
-                    is_worth(at)
+                    is_message(at)
                 }
                 None => false,
             })
@@ -84,7 +94,7 @@ impl Tree {
         self.leaves()
             .into_iter()
             .filter(|at| !is_main[*at])
-            .filter(is_worth_it)
+            .filter(has_message)
             .take(MAX_BRANCHES)
             .take_while(|leaf| {
                 left = left.saturating_sub(self.path(*leaf).len());

@@ -1,4 +1,4 @@
-//! Systems as data: one TOML file per preset in `assets/presets`, one row per preset in [`PRESETS`].
+//! Bundled policies: a TOML file per preset in `assets/presets`, a row per preset in [`PRESETS`].
 
 pub mod models;
 pub mod native;
@@ -22,7 +22,7 @@ pub struct Preset {
     pub toml: &'static str,
 }
 
-/// Makes a row; the name is the file's.
+/// Creates a row; the name is also that of the file.
 macro_rules! preset {
     ($name:literal) => {
         Preset {
@@ -100,16 +100,16 @@ impl Preset {
     /// Returns the policy that the preset describes.
     ///
     /// # Errors
-    /// None for a bundled preset: a test reads them all.
+    /// [`PolicyError`]. A test parses every bundled preset.
     pub fn policy(&self) -> Result<Policy, PolicyError> {
         parse(self.toml)
     }
 }
 
-/// Parses a policy that may use everything that our own presets may use.
+/// Parses a policy, with the vocabulary of the bundled presets.
 ///
 /// # Errors
-/// [`PolicyError`], naming the location.
+/// [`PolicyError`] with the location.
 pub fn parse(toml: &str) -> Result<Policy, PolicyError> {
     Policy::parse(toml, &REGISTRY)
 }

@@ -1,4 +1,4 @@
-//! Context windows of models: a table that we wrote, with source and date on each row (`assets/models.toml`).
+//! Context windows of models, from `assets/models.toml` with source and date of each row.
 
 use crate::engine::{WindowPlan, WindowSource};
 use crate::session::{Call, Session};

@@ -4,14 +4,14 @@ use super::PRESETS;
 use crate::engine::{KnobValues, Policy};
 use toml::{Table, Value};
 
-/// Names with another meaning wherever a policy is named.
+/// Names with another meaning on the command line.
 const TAKEN: [&str; 2] = ["recorded", "none"];
 /// Maximum number of characters of a name.
 const MAX_NAME_LEN: usize = 60;
 
-/// A policy as a user's preset.
+/// A preset of the user.
 #[derive(Clone, Debug)]
-pub struct Own {
+pub struct TunedPreset {
     /// Its name on the command line, made from the label.
     pub name: String,
     /// Its stored text.
@@ -24,18 +24,18 @@ pub struct Own {
 ///
 /// # Errors
 /// One line that describes the problem with the label.
-pub fn own(toml: &str, values: &KnobValues, label: &str) -> Result<Own, String> {
+pub fn own(toml: &str, values: &KnobValues, label: &str) -> Result<TunedPreset, String> {
     let label = label.trim();
     let name = own_name(label)?;
     let mut table: Table = toml::from_str(toml).map_err(|e| e.to_string())?;
     change_values(&mut table, values);
     table.insert("name".to_owned(), Value::from(name.as_str()));
     table.insert("label".to_owned(), Value::from(label));
-    // Proven is the preset as it was.
+    // The proof applies only to the original preset.
     table.remove("proof");
     let toml = toml::to_string(&table).map_err(|e| e.to_string())?;
     let policy = super::parse(&toml).map_err(|e| e.to_string())?;
-    Ok(Own { name, toml, policy })
+    Ok(TunedPreset { name, toml, policy })
 }
 
 /// Converts `My prune, 20k` to `my-prune-20k`.
@@ -89,7 +89,7 @@ mod tests {
     use crate::presets;
 
     #[test]
-    fn every_preset_can_be_kept_with_other_values_and_says_the_same_but_for_them() {
+    fn every_preset_can_be_saved_with_other_values() {
         for preset in PRESETS {
             let policy = preset.policy().unwrap();
             let mut values = policy.defaults();
@@ -103,7 +103,7 @@ mod tests {
             let named = Policy {
                 name: policy.name.clone(),
                 label: policy.label.clone(),
-                // The proof is of the preset as it was.
+                // The proof applies only to the original preset.
                 proof: policy.proof,
                 ..back.policy
             };
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_none_or_means_something_else_is_refused() {
+    fn empty_and_reserved_names_are_rejected() {
         for label in ["", " - ", "漢字", "Recorded", "truncate", "Roo Code"] {
             assert!(own_name(label).is_err(), "{label}");
         }

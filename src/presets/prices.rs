@@ -1,5 +1,5 @@
-//! Prices of models and caching rules of providers: tables that we wrote, with source and date on each row
-//! (`assets/prices.toml`), after the user's own rows.
+//! Prices of models and caching rules of providers: the user's own rows, then the bundled ones of `assets/prices.toml`
+//! with source and date.
 //!
 //! A model without a row has no price: an unknown cost is blank, never zero.
 
@@ -62,7 +62,8 @@ pub struct Caching {
     /// Its name in the rows of prices.
     pub name: String,
     /// Whether a client must request it.
-    pub how: How,
+    #[serde(rename = "how")]
+    pub mode: CacheMode,
     /// The shortest prefix that is cached.
     pub minimum: u64,
     /// Cached prefixes are multiples of this many tokens.
@@ -86,7 +87,7 @@ pub struct Caching {
 /// Whether a client must request caching.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
-pub enum How {
+pub enum CacheMode {
     /// Up to marks that the client sets.
     Explicit,
     /// Always.
@@ -276,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_names_its_source_its_date_and_a_rule_that_is_there() {
+    fn every_row_has_a_source_a_date_and_a_known_rule() {
         let prices = Prices::bundled();
         prices.check().expect("the bundled table is right");
         assert!(prices.rows().len() > 50);
@@ -290,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_date_behind_a_name_is_no_other_model_and_a_version_is() {
+    fn a_date_after_a_name_is_ignored_and_a_version_is_not() {
         assert_eq!(input("claude-opus-4-5-20251101", None), Some(5.0));
         assert_eq!(
             input("us.anthropic.claude-sonnet-4-5-20250929-v1:0", None),
@@ -329,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_users_own_row_takes_the_place_of_ours_and_a_wrong_one_is_named() {
+    fn user_rows_replace_bundled_rows_and_invalid_rows_are_rejected() {
         let own = |price: &str, caching: &str| {
             format!(
                 "[[price]]\nmatch = \"gpt-4o\"\ncaching = \"{caching}\"\ninput = {price}\noutput = 2\ncache_read = 0.1\n\

@@ -24,7 +24,7 @@ struct Table {
 
 static TABLE: LazyLock<Vec<KnownError>> = LazyLock::new(|| {
     let table: Table = toml::from_str(include_str!("../../assets/provider_errors.toml"))
-        .expect("the bundled table of errors is well-formed; a test reads it");
+        .expect("the bundled table is read by a test");
     table.error
 });
 
@@ -50,7 +50,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn every_error_has_a_name_and_words_of_its_own() {
+    fn names_and_texts_of_errors_are_unique() {
         let names: HashSet<_> = provider_errors().iter().map(|e| &e.name).collect();
         let texts: HashSet<_> = provider_errors().iter().map(|e| &e.text).collect();
         assert!(names.len() == provider_errors().len() && texts.len() == names.len());

@@ -14,10 +14,14 @@ use serde_json::{Map, Value, json};
 pub(super) const API: Api = Api {
     name: "anthropic",
     label: "Anthropic Messages",
-    path: "/messages",
     base_url: "https://api.anthropic.com",
+    version: "/v1",
+    path: "/messages",
     key_variable: "ANTHROPIC_API_KEY",
-    key_header: KeyHeader::XApiKey,
+    key_header: KeyHeader {
+        name: "x-api-key",
+        prefix: "",
+    },
     headers: &[("anthropic-version", "2023-06-01")],
     marks_cache: true,
     describes_models: true,

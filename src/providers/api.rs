@@ -11,10 +11,12 @@ pub struct Api {
     pub name: &'static str,
     /// Name for people.
     pub label: &'static str,
-    /// Path for requests, after the version (`/v1`).
-    pub path: &'static str,
-    /// The provider's own address.
+    /// The provider's own address, without the version.
     pub base_url: &'static str,
+    /// First segment of every path. An address that names another version keeps it.
+    pub version: &'static str,
+    /// Path for requests, after the version.
+    pub path: &'static str,
     /// Usual environment variable of the key.
     pub key_variable: &'static str,
     /// Header of the key.
@@ -34,12 +36,12 @@ pub struct Api {
 }
 
 /// The header that carries the key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyHeader {
-    /// `Authorization: Bearer KEY`.
-    Bearer,
-    /// `x-api-key: KEY`.
-    XApiKey,
+#[derive(Clone, Copy, Debug)]
+pub struct KeyHeader {
+    /// Name of the header, in lower case.
+    pub name: &'static str,
+    /// Text before the key.
+    pub prefix: &'static str,
 }
 
 /// Field for the output limit in chat completions. Newer OpenAI models reject the older field; other servers may not

@@ -38,8 +38,8 @@ struct Address {
 }
 
 impl Endpoint {
-    /// A model at a base address, with or without `/v1`, a slash at its end, or the API's whole path. An empty address
-    /// is the provider's own.
+    /// Creates the endpoint of a model at a base address, with or without the version, a slash at its end, or the API's
+    /// whole path. An empty address is the provider's own.
     ///
     /// # Errors
     /// Fails with one line if the address or the name is invalid.
@@ -227,7 +227,7 @@ fn prefix(api: &Api, path: &str) -> Result<String, String> {
     if path.split('/').any(is_version) {
         Ok(path.to_owned())
     } else {
-        Ok(format!("{path}/v1"))
+        Ok(format!("{path}{}", api.version))
     }
 }
 

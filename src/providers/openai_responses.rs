@@ -14,10 +14,14 @@ use serde_json::{Map, Value, json};
 pub(super) const API: Api = Api {
     name: "openai-responses",
     label: "OpenAI Responses",
-    path: "/responses",
     base_url: "https://api.openai.com",
+    version: "/v1",
+    path: "/responses",
     key_variable: "OPENAI_API_KEY",
-    key_header: KeyHeader::Bearer,
+    key_header: KeyHeader {
+        name: "authorization",
+        prefix: "Bearer ",
+    },
     headers: &[],
     marks_cache: false,
     describes_models: false,

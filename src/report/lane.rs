@@ -8,7 +8,7 @@ use super::{
     SettingValue,
 };
 use crate::engine::{
-    self, ActionKind, Budget, Case, Count, Did, Event, Knob, Outcome, Policy, Sample,
+    self, ActionKind, Budget, Case, Count, Effect, Event, Knob, Outcome, Policy, Sample,
 };
 use crate::tokens::Basis;
 use std::collections::HashSet;
@@ -39,7 +39,7 @@ pub(super) fn lane_report(
     let warnings = outcome
         .warnings
         .iter()
-        .map(|w| redactor.sentence(w))
+        .map(|warning| redactor.sentence(&warning.to_string()))
         .collect();
     LaneReport {
         name: redactor.name(NameKind::Lane, &lane.lane),
@@ -135,7 +135,7 @@ fn columns(case: &Case, outcome: &Outcome) -> Vec<Column> {
     let removes: HashSet<usize> = outcome
         .events
         .iter()
-        .filter(|e| e.did == Did::Removed)
+        .filter(|e| e.effect == Effect::Removed)
         .map(|e| e.call)
         .collect();
     let each = outcome.samples.len().div_ceil(LaneReport::COLUMNS).max(1);
@@ -169,10 +169,11 @@ fn belief(policy: &Policy, outcome: &Outcome) -> Option<Belief> {
 
 /// Groups routine events of consecutive calls into one row.
 fn rows(events: &[Event]) -> Vec<&[Event]> {
-    let is_routine =
-        |e: &Event| matches!(e.did, Did::Nothing | Did::Logged) || e.action == ActionKind::Repair;
+    let is_routine = |e: &Event| {
+        matches!(e.effect, Effect::Nothing | Effect::Logged) || e.action == ActionKind::Repair
+    };
     let goes_on = |a: &Event, b: &Event| {
-        let is_same = a.stage == b.stage && a.did == b.did && is_routine(a);
+        let is_same = a.stage == b.stage && a.effect == b.effect && is_routine(a);
         is_same && b.call == a.call + 1
     };
     events.chunk_by(goes_on).collect()
@@ -189,7 +190,7 @@ fn event_report(row: &[Event], redactor: &mut Redactor) -> EventReport {
         times: row.len(),
         stage,
         action: event.action,
-        did: event.did,
+        effect: event.effect,
         why: redactor.cause(&event.cause),
         messages: event.n_messages(),
         before: event.before,

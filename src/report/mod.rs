@@ -40,7 +40,7 @@ pub use svg::svg;
 pub use track::{has_tracks, track};
 
 use crate::analysis::{FindingKind, Severity};
-use crate::engine::{ActionKind, Did, MessageStatus, SummaryTraffic};
+use crate::engine::{ActionKind, Effect, MessageStatus, SummaryTraffic};
 use crate::session::Kind;
 use crate::tokens::Basis;
 use crate::units::{Share, Tokens};
@@ -280,7 +280,7 @@ pub struct EventReport {
     /// Action of the stage.
     pub action: ActionKind,
     /// Outcome of the event.
-    pub did: Did,
+    pub effect: Effect,
     /// Cause of the event.
     pub why: ReportText,
     /// Number of messages changed.

@@ -3,7 +3,7 @@
 use super::{
     Belief, CurveKind, EventReport, Figures, LaneReport, Removal, Report, SettingValue, status_text,
 };
-use crate::engine::{Did, Event};
+use crate::engine::{Effect, Event};
 use crate::figure::{counted, grouped, number, percent, quantity, tokens};
 use crate::tokens::Basis;
 use crate::units::Tokens;
@@ -195,11 +195,11 @@ impl EventReport {
     /// Describes the result in a few words.
     pub(super) fn outcome(&self) -> String {
         let messages = counted(self.messages, "message");
-        let mut text = match self.did {
-            Did::Removed => format!("{} of {messages}", self.action),
-            Did::Changed => format!("{}, nothing removed", self.action),
-            Did::Nothing => format!("{}: nothing changed", self.action),
-            Did::Logged => "logged".to_owned(),
+        let mut text = match self.effect {
+            Effect::Removed => format!("{} of {messages}", self.action),
+            Effect::Changed => format!("{}, nothing removed", self.action),
+            Effect::Nothing => format!("{}: nothing changed", self.action),
+            Effect::Logged => "logged".to_owned(),
         };
         if let Some((sent, received)) = self.request {
             let (sent, received) = (tokens(sent), tokens(received));

@@ -2,8 +2,8 @@
 //! turn from 1 on, and calls refer to existing messages.
 
 use super::{
-    Calibration, Call, CallDraft, CallsFrom, Draft, Message, Part, RecordedCompaction, Role,
-    Session, Source, Span, Track,
+    Calibration, Call, CallDraft, CallsFrom, Draft, Message, ModelVendor, Part, RecordedCompaction,
+    Role, Session, Source, Span, Track,
 };
 use crate::units::Tokens;
 use std::sync::Arc;
@@ -38,6 +38,7 @@ impl SessionBuilder {
             track: Track::Main,
             project: None,
             models: Vec::new(),
+            default_vendor: None,
             messages: Vec::new(),
             parts: Vec::new(),
             calls: Vec::new(),
@@ -77,6 +78,11 @@ impl SessionBuilder {
     /// Sets the model of calls that do not name one.
     pub fn usual_model(&mut self, name: impl Into<String>) {
         self.usual_model = Some(name.into());
+    }
+
+    /// Sets the vendor of the models of a session that names none.
+    pub fn default_vendor(&mut self, vendor: ModelVendor) {
+        self.session.default_vendor = Some(vendor);
     }
 
     /// Sets the calibration of the source of a managed conversation. The last one set applies.
@@ -253,7 +259,7 @@ impl SessionBuilder {
     }
 
     /// Notes that the provider rejected the latest call because its context was too long.
-    pub fn refuse(&mut self) {
+    pub fn reject_last_call(&mut self) {
         if let Some(call) = self.session.calls.last_mut() {
             call.is_rejected = true;
         }

@@ -16,6 +16,7 @@ mod packed;
 mod part;
 mod pieces;
 mod rejected;
+mod tool_arguments;
 mod track;
 
 pub use build::{MAX_KEPT, SessionBuilder};
@@ -30,6 +31,7 @@ pub use packed::Packer;
 pub use part::{Body, Kind, MediaKind, Part};
 pub use pieces::{LineRange, Pieces};
 pub use rejected::says_too_long;
+pub use tool_arguments::{COMMAND_KEYS, PATH_KEYS};
 pub use track::{Conversation, Size, Start, SubAgent, Track};
 
 use crate::units::{Millis, Tokens};
@@ -51,6 +53,8 @@ pub struct Session {
     pub project: Option<String>,
     /// Models that answered, in order of first use.
     pub models: Vec<String>,
+    /// Vendor of the models of a session that names none, if its format implies one.
+    pub default_vendor: Option<ModelVendor>,
     /// All messages in order, including those that only a recorded compaction wrote (see [`Message::in_history`]).
     pub messages: Vec<Message>,
     /// All parts of all messages, in order. Each message has a range of them.
@@ -76,6 +80,15 @@ pub struct Source {
     pub format: &'static str,
     /// The whole file.
     pub bytes: FileBytes,
+}
+
+/// A vendor of models with its own rules for counting media and tool calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelVendor {
+    /// Anthropic.
+    Anthropic,
+    /// `OpenAI`.
+    OpenAi,
 }
 
 /// Whether the file records its model calls.
@@ -108,7 +121,7 @@ pub struct Call {
     pub effort: Option<Arc<str>>,
     /// Whether the previous call was aborted.
     pub is_after_abort: bool,
-    /// The file says that the provider rejected it because its context was too long.
+    /// Whether the file records that the provider rejected it because its context was too long.
     pub is_rejected: bool,
 }
 

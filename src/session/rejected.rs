@@ -2,7 +2,7 @@
 
 use super::{Body, Session};
 
-/// How servers say that a prompt does not fit: OpenAI, Anthropic, vLLM, llama.cpp, Ollama, LM Studio, xAI, Mistral,
+/// Phrases of provider errors that reject a prompt because it is too long: OpenAI, Anthropic, vLLM, llama.cpp, Ollama, LM Studio, xAI, Mistral,
 /// Gemini, Groq, Bedrock, Together.
 const TOO_LONG: [&str; 22] = [
     "context_length_exceeded",
@@ -29,10 +29,10 @@ const TOO_LONG: [&str; 22] = [
     "`inputs` tokens + `max_new_tokens`",
 ];
 
-/// Maximum length in bytes of an answer that is taken for an error message.
-const MAX_ERROR_CHARS: usize = 2_000;
+/// Maximum bytes of an answer that counts as an error message.
+const MAX_ERROR_BYTES: usize = 2_000;
 
-/// Whether an error message, in lower case, says that a prompt does not fit.
+/// Returns whether an error message, in lower case, rejects a prompt because it is too long.
 pub fn says_too_long(message: &str) -> bool {
     TOO_LONG.iter().any(|words| message.contains(words))
 }
@@ -53,7 +53,7 @@ pub(super) fn mark_rejected(session: &mut Session) {
             .iter()
             .all(|part| match &part.body {
                 Body::Text(text) => {
-                    text.len() <= MAX_ERROR_CHARS && says_too_long(&text.to_lowercase())
+                    text.len() <= MAX_ERROR_BYTES && says_too_long(&text.to_lowercase())
                 }
                 _ => false,
             });

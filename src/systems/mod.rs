@@ -1,8 +1,9 @@
 //! Exact reproductions of real systems: one folder per system, one file per mechanism, and their tables.
 //!
-//! In each folder, `mod.rs` has a map of its files, and `actions` makes the mechanisms available to presets. `python` and
-//! `javascript` are shared by systems written in these languages, `session_state` and `growing_list` by systems
-//! that keep their own session. `stage_values` parses what a stage states for its action.
+//! In each folder, `mod.rs` has a map of its files, and `actions` lists what presets may name: each action is a
+//! [`crate::engine::NamedAction`] with the function that runs it, or a struct if it has settings other than numbers.
+//! `stage_settings` makes and checks both. `python` and `javascript` are shared by systems written in these languages,
+//! `session_state` and `growing_list` by systems that keep their own session.
 //!
 //! Each function reproduces one of the system's own functions, over messages in that system's form. Test vectors with
 //! the original's return values, or whole conversations that the original managed, verify it (`tests/vectors.rs`).
@@ -44,9 +45,10 @@ pub mod python;
 pub mod qwen_code;
 pub mod roo_code;
 mod session_state;
-mod stage_values;
+mod stage_settings;
 pub mod strands;
 pub mod swe_agent;
+mod terms;
 #[cfg(test)]
 mod testing;
 

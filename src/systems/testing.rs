@@ -7,7 +7,7 @@ use crate::engine::{Hook, Memory, NamedAction, RewriteInput, Rewritten, Storage}
 pub(super) struct Played {
     before: Vec<ChatMessage>,
     pub(super) done: Rewritten,
-    pub(super) asked: Vec<SummaryRequest>,
+    pub(super) requests: Vec<SummaryRequest>,
 }
 
 impl Played {
@@ -22,12 +22,12 @@ impl Played {
 pub(super) fn play(
     action: &NamedAction,
     numbers: &[(&'static str, f64)],
-    turn: (u32, u32),
+    (turn, call_in_turn): (u32, u32),
     before: Vec<ChatMessage>,
     replies: &[SummaryReply],
 ) -> Played {
     let rewrite = (action.make)(&toml::Table::new()).unwrap();
-    let mut asked = Vec::new();
+    let mut requests = Vec::new();
     let run = |replies: &mut Replies<'_>| {
         let input = RewriteInput {
             messages: before.clone().into(),
@@ -36,6 +36,7 @@ pub(super) fn play(
             at: Hook::BeforeCall,
             call: 1,
             turn,
+            call_in_turn,
             now: 0.0,
             since: None,
             model: "",
@@ -47,13 +48,13 @@ pub(super) fn play(
         rewrite.rewrite(input, replies)
     };
     let done = run_with_replies(run, |request| {
-        asked.push(request.clone());
-        replies[asked.len() - 1].clone()
+        requests.push(request.clone());
+        replies[requests.len() - 1].clone()
     });
     Played {
         before,
         done,
-        asked,
+        requests,
     }
 }
 

@@ -1,14 +1,15 @@
-//! Estimates from the length alone, as many agents use for their triggers.
+//! Estimates from the length alone.
 
-/// An estimate of tokens from the length of a text, rounded up.
+/// An estimate of tokens from the length of a text, rounded up. Needs no vocabulary.
 ///
 /// ```
-/// use plimsoll::token_counter::LengthRule;
+/// # use plimsoll::token_counter;
+/// use token_counter::LengthRule;
 ///
 /// assert_eq!(LengthRule::Chars4.count("naïve"), 2);
 /// assert_eq!(LengthRule::Bytes4.count("載重線"), 3);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LengthRule {
     /// A quarter of the characters: the most common estimate. Low for code, far too low for Chinese, Japanese and
     /// Korean.

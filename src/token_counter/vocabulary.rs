@@ -7,12 +7,13 @@ use std::sync::OnceLock;
 /// A published vocabulary of `OpenAI`.
 ///
 /// ```
-/// use plimsoll::token_counter::Vocabulary;
+/// # use plimsoll::token_counter;
+/// use token_counter::Vocabulary;
 ///
 /// assert_eq!(Vocabulary::O200kBase.count("hello world"), 2);
 /// assert_eq!(Vocabulary::O200kBase.name(), "o200k_base");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Vocabulary {
     /// `o200k_base`: GPT-4o, GPT-4.1, GPT-5, Codex and the o models.
     O200kBase,
@@ -53,10 +54,12 @@ impl Vocabulary {
         }
     }
 
-    /// Returns the vocabulary of a model of `OpenAI`, given its name with or without a provider.
+    /// Returns the vocabulary of a model of `OpenAI`, given its name with or without a provider, in any case. Returns
+    /// `None` for other models.
     ///
     /// ```
-    /// use plimsoll::token_counter::Vocabulary;
+    /// # use plimsoll::token_counter;
+    /// use token_counter::Vocabulary;
     ///
     /// assert_eq!(Vocabulary::of_model("openai/gpt-5.1"), Some(Vocabulary::O200kBase));
     /// assert_eq!(Vocabulary::of_model("claude-sonnet-4-5"), None);
@@ -68,13 +71,15 @@ impl Vocabulary {
         row.map(|(_, vocabulary)| *vocabulary)
     }
 
-    /// Counts the tokens of a text. The first call loads the vocabulary, in about 20 ms.
+    /// Counts the tokens of a text. Takes nearly linear time. The first call loads the vocabulary, in about
+    /// 20 ms.
     ///
     /// The count is exact, except for texts with a piece of more than 16 MiB, such as 20 MB of letters without a space:
     /// each further 16 MiB of the piece can add one token.
     ///
     /// ```
-    /// use plimsoll::token_counter::Vocabulary;
+    /// # use plimsoll::token_counter;
+    /// use token_counter::Vocabulary;
     ///
     /// let run = "a".repeat(1_000_000);
     /// assert_eq!(Vocabulary::O200kBase.count(&run), 125_000);
@@ -83,10 +88,11 @@ impl Vocabulary {
         piece_cache::count(self, text)
     }
 
-    /// Iterates over the bytes of the tokens by rank.
+    /// Iterates over the bytes of the tokens, in the order of their ranks from 0. Special tokens are not included.
     ///
     /// ```
-    /// use plimsoll::token_counter::Vocabulary;
+    /// # use plimsoll::token_counter;
+    /// use token_counter::Vocabulary;
     ///
     /// assert_eq!(Vocabulary::O200kBase.tokens().next(), Some(&b"!"[..]));
     /// ```

@@ -3,7 +3,7 @@
 //! Payloads are never tokenized: the model receives pixels or sound, not base64. If a rule needs data that is not
 //! recorded (pixels, pages, seconds), a documented assumption is used. Such counts are always marked ≈.
 
-use crate::session::{MediaKind, Session};
+use crate::session::{MediaKind, ModelVendor, Session};
 
 /// The provider whose rules apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ const HIGH_RESOLUTION: &[&str] = &[
 ];
 
 impl Provider {
-    /// Determines the provider from the session's models, or else from its format (default: Anthropic).
+    /// Determines the provider from the session's models, or else from its default vendor (default: Anthropic).
     pub(super) fn of(session: &Session) -> Self {
         let names: Vec<String> = session
             .models
@@ -48,11 +48,13 @@ impl Provider {
             .map(|m| m.to_ascii_lowercase())
             .collect();
         let is_claude = names.iter().any(|n| n.contains("claude"));
-        let is_openai = names.iter().any(|n| is_openai_model(n))
-            || is_openai_format(session.source.format) && names.is_empty();
+        let is_openai = names.iter().any(|n| is_openai_model(n));
         match (is_claude, is_openai) {
             (false, true) => return Self::OpenAi,
             (false, false) if !names.is_empty() => return Self::Other,
+            (false, false) if session.default_vendor == Some(ModelVendor::OpenAi) => {
+                return Self::OpenAi;
+            }
             _ => {}
         }
         Self::Anthropic {
@@ -68,10 +70,6 @@ fn is_openai_model(name: &str) -> bool {
     ["gpt", "chatgpt", "codex", "o1", "o3", "o4"]
         .iter()
         .any(|prefix| name.starts_with(prefix))
-}
-
-fn is_openai_format(format: &str) -> bool {
-    format.starts_with("openai") || format.starts_with("codex")
 }
 
 /// Returns the tokens of a media part. `bytes` is the size of the payload, or 0 if the file only refers to it. `pixels`

@@ -170,7 +170,7 @@ fn encrypted_tokens(base64_bytes: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::{SessionBuilder, Source};
+    use crate::session::{ModelVendor, SessionBuilder, Source};
     use crate::tokens::counters;
 
     const SCALE: Scale = Scale {
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn only_anthropic_models_add_framing_to_calls() {
-        let weight_by = |model: Option<&str>| {
+        let weight_by = |model: Option<&str>, vendor: Option<ModelVendor>| {
             let source = Source {
                 name: String::new(),
                 format: "anthropic_messages",
@@ -188,20 +188,24 @@ mod tests {
             };
             let mut session = SessionBuilder::new(source).finish();
             session.models.extend(model.map(Into::into));
+            session.default_vendor = vendor;
             let scale = Scale {
                 counter: &counters::CHARS_4,
                 provider: Provider::of(&session),
             };
             scale.weigh(&call()).counted
         };
-        let least = weight_by(Some("gpt-5"));
-        for (model, framing) in [
-            (None, ANTHROPIC_CALL),
-            (Some("anthropic/claude-sonnet-4.6"), ANTHROPIC_CALL),
-            (Some("deepseek/deepseek-v3.2"), 0),
-            (Some("gemini-2.5-pro"), 0),
+        let least = weight_by(Some("gpt-5"), None);
+        let open_ai = Some(ModelVendor::OpenAi);
+        for (model, vendor, framing) in [
+            (None, None, ANTHROPIC_CALL),
+            (None, open_ai, 0),
+            (Some("anthropic/claude-sonnet-4.6"), open_ai, ANTHROPIC_CALL),
+            (Some("deepseek/deepseek-v3.2"), None, 0),
+            (Some("gemini-2.5-pro"), None, 0),
         ] {
-            assert_eq!(weight_by(model) - least, framing, "{model:?}");
+            let weight = weight_by(model, vendor);
+            assert_eq!(weight - least, framing, "{model:?} {vendor:?}");
         }
     }
 

@@ -1,11 +1,13 @@
-//! Checks the rules that the compiler cannot enforce inside one crate: who may import whom, what is pure, which tables are complete.
+//! Checks rules that the compiler does not enforce inside one crate: allowed imports, pure layers, complete tables.
 //!
-//! Each rule is a function from a file's path and text to what is wrong with it, so that each can be shown to fail.
+//! Each rule is a function that returns the violations of a file, given its path and text. Tests show that each rule
+//! finds violations.
 
 mod circles;
 mod source;
 
 use circles::circles;
+use plimsoll::formats::FORMATS;
 use source::{code_of, macros_of, paths_of};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -144,10 +146,10 @@ const IMPURE_PATHS: [&str; 19] = [
     "tokio",
 ];
 
-/// Names that open, write or look for files, by the start of their path; only `exec` uses them.
+/// Names that access files, by the start of their path; only `exec` uses them.
 const FILES: [&str; 4] = ["std::fs", "tempfile", "image::open", "image::save_buffer"];
 
-/// Methods that do so, which no path leads to.
+/// Methods that access files.
 const FILE_METHODS: [&str; 10] = [
     "canonicalize",
     "exists",
@@ -172,16 +174,16 @@ const WINDOW: [&str; 7] = [
     "winit",
 ];
 
-/// Macros that print; only `cli/output.rs` prints, and it needs none of them.
+/// Macros that print. `cli/output.rs` prints without them.
 const PRINTING: [&str; 5] = ["dbg", "eprint", "eprintln", "print", "println"];
 
-/// Lines of a file; tests are excepted.
+/// Maximum lines of a file other than tests.
 const MAX_LINES: usize = 600;
 
-/// Number of files that may import each other in a circle.
+/// Maximum number of files that import each other in a circle.
 const LARGEST_CIRCLE: usize = 3;
 
-/// The layer of a file under `src`.
+/// Returns the layer of a file under `src`.
 fn layer_of(path: &str) -> &str {
     let first = path.split('/').next().unwrap_or(path);
     match first.strip_suffix(".rs").unwrap_or(first) {
@@ -214,7 +216,7 @@ fn forbidden_layers(path: &str, text: &str) -> Vec<String> {
     wrong
 }
 
-/// The top module that a path leads to, if it starts at the crate's root.
+/// Returns the top module of a path that starts at the crate's root.
 fn layer_named<'a>(file: &str, path: &'a str) -> Option<&'a str> {
     let mut names = path.split("::");
     let first = names.next()?;
@@ -245,7 +247,7 @@ fn forbidden_paths(path: &str, text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Files touched where only `exec` may. (Pure layers may not either: [`forbidden_paths`].)
+/// Returns names that access files outside of `exec`. [`forbidden_paths`] checks the pure layers.
 fn files_touched(path: &str, text: &str) -> Vec<String> {
     let layer = layer_of(path);
     if !matches!(layer, "cli" | "app" | "main") {
@@ -261,7 +263,7 @@ fn files_touched(path: &str, text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Printing where it is not allowed.
+/// Returns macros and streams that print outside of `cli/output.rs`.
 fn printing(path: &str, text: &str) -> Vec<String> {
     let code = code_of(text);
     let macros = macros_of(&code)
@@ -280,7 +282,7 @@ fn printing(path: &str, text: &str) -> Vec<String> {
         .collect()
 }
 
-/// A file that is too long to read.
+/// Returns a file that has too many lines.
 fn too_long(path: &str, text: &str) -> Vec<String> {
     let lines = text.lines().count();
     let is_tests = path.ends_with("tests.rs") || path.contains("/tests/");
@@ -291,8 +293,8 @@ fn too_long(path: &str, text: &str) -> Vec<String> {
     }
 }
 
-/// Rows (`const NAME: Row = …`) of a family's files that its table, in `mod.rs`, does not name. `child` is the file's
-/// module in the family.
+/// Returns rows (`const NAME: Row = …`) of a file that the table in the `mod.rs` of its folder does not name. `child` is
+/// the file's module in the folder.
 fn missing_rows(child: &str, text: &str, row: &str, table: &str) -> Vec<String> {
     let code = code_of(text);
     let code = code.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -306,7 +308,7 @@ fn missing_rows(child: &str, text: &str, row: &str, table: &str) -> Vec<String> 
         .collect()
 }
 
-/// The children of a family's folder that its `mod.rs` does not declare: such a file is never compiled.
+/// Returns the child of a folder if its `mod.rs` does not declare it: such a file is not compiled.
 fn undeclared(child: &str, table: &str) -> Vec<String> {
     let code = code_of(table);
     let words: Vec<&str> = code.split_whitespace().collect();
@@ -320,11 +322,27 @@ fn undeclared(child: &str, table: &str) -> Vec<String> {
     }
 }
 
+/// Returns the formats that code outside of `formats` names instead of asking for a property of [`Format`].
+///
+/// [`Format`]: plimsoll::formats::Format
+fn formats_named(path: &str, text: &str) -> Vec<String> {
+    if path.starts_with("formats/") {
+        return Vec::new();
+    }
+    let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+    // Names of one word are also names of presets.
+    let names = FORMATS.iter().map(|format| format.name);
+    let names = names.filter(|name| name.contains('_') && code.contains(&format!("\"{name}\"")));
+    names
+        .map(|name| format!("{path}: code outside of `formats` may not name the format {name}"))
+        .collect()
+}
+
 fn src() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
-/// Every source file under a folder with its path from there.
+/// Returns every source file under a folder with its relative path.
 fn files_under(folder: &Path) -> Vec<(String, String)> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -348,7 +366,7 @@ fn files_under(folder: &Path) -> Vec<(String, String)> {
 }
 
 fn check_all(rule: fn(&str, &str) -> Vec<String>) {
-    // A file named tests.rs is compiled for tests only and may name what it tests with.
+    // A file named tests.rs is compiled for tests only and may import any layer.
     let files = files_under(&src());
     assert!(files.len() > 20, "found only {} files", files.len());
     let tested = files
@@ -358,7 +376,7 @@ fn check_all(rule: fn(&str, &str) -> Vec<String>) {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// Checks a family whose rows are constants of a type; returns how many files have one.
+/// Checks a folder whose rows are constants of a type. Returns the number of files with one.
 fn check_family(folder: &str, row: &str) -> usize {
     let files = files_under(&src().join(folder));
     let table = &files
@@ -405,7 +423,12 @@ fn only_the_output_of_the_command_line_prints() {
 }
 
 #[test]
-fn no_file_is_too_long_to_read() {
+fn only_formats_name_a_format() {
+    check_all(formats_named);
+}
+
+#[test]
+fn no_file_has_too_many_lines() {
     check_all(too_long);
 }
 
@@ -479,7 +502,7 @@ fn every_preset_file_is_in_the_table_under_its_own_name() {
 }
 
 #[test]
-fn a_layer_that_names_one_above_it_is_found_however_it_is_written() {
+fn imports_of_higher_layers_are_found_in_every_notation() {
     let wrong = |path: &str, text: &str| forbidden_layers(path, text).len();
     assert_eq!(wrong("session/mod.rs", "use crate::tokens::Fit;"), 1);
     assert_eq!(
@@ -504,7 +527,7 @@ fn a_layer_that_names_one_above_it_is_found_however_it_is_written() {
 }
 
 #[test]
-fn what_a_layer_may_name_is_left_alone() {
+fn allowed_imports_are_accepted() {
     let wrong = |path: &str, text: &str| forbidden_layers(path, text);
     let none = Vec::<String>::new();
     assert_eq!(
@@ -545,7 +568,7 @@ fn what_a_layer_may_name_is_left_alone() {
 }
 
 #[test]
-fn a_pure_layer_that_touches_the_world_is_found() {
+fn input_and_output_in_a_pure_layer_are_found() {
     let wrong = |path: &str, text: &str| forbidden_paths(path, text).len();
     assert_eq!(wrong("engine/mod.rs", "use std::fs;"), 1);
     assert_eq!(wrong("engine/mod.rs", "use std::{fmt, thread};"), 1);
@@ -575,7 +598,7 @@ fn a_pure_layer_that_touches_the_world_is_found() {
 }
 
 #[test]
-fn a_file_touched_outside_exec_is_found() {
+fn file_access_outside_exec_is_found() {
     let wrong = |path: &str, text: &str| files_touched(path, text).len();
     assert_eq!(wrong("app/mod.rs", "use std::{fmt, fs};"), 1);
     assert_eq!(
@@ -604,7 +627,7 @@ fn a_file_touched_outside_exec_is_found() {
 }
 
 #[test]
-fn printing_outside_its_place_is_found() {
+fn printing_outside_of_the_output_module_is_found() {
     assert_eq!(
         printing("engine/mod.rs", "fn f() { println!(\"{}\", 1) }").len(),
         1
@@ -641,7 +664,7 @@ fn a_file_of_more_than_600_lines_is_found() {
 }
 
 #[test]
-fn a_row_or_a_file_that_its_table_forgets_is_found() {
+fn missing_rows_and_undeclared_files_are_found() {
     let table = "mod pi; mod qwen;\nstatic FORMATS: &[Format] = &[pi::FORMAT];";
     let file = "pub(super) const FORMAT: Format = Format { };";
     assert_eq!(missing_rows("pi", file, "Format", table).len(), 0);

@@ -3,8 +3,8 @@
 use crate::program::plimsoll;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use plimsoll::exec::{Aspect, Converted, LoadOptions, Loaded, convert, load, load_bytes, targets};
-use plimsoll::formats::{self, Format};
+use plimsoll::exec::{Aspect, Converted, LoadOptions, Loaded, convert, load, load_bytes};
+use plimsoll::formats::{self, Format, accepting_any_source};
 use plimsoll::progress::Progress;
 use plimsoll::session::{Body, Session};
 use plimsoll::tokens::default_counter;
@@ -107,7 +107,9 @@ fn every_loss_of_a_conversion_is_reported() {
         for conversation in 0..conversations.min(3) {
             let loaded = opened(&path, conversation).unwrap();
             let session = &loaded.case.session;
-            for target in targets().filter(|target| target.name != session.source.format) {
+            for target in
+                accepting_any_source().filter(|target| target.name != session.source.format)
+            {
                 n += 1;
                 let out = folder.path().join(format!("{n}.json"));
                 let converted = match convert(&loaded, target, &out) {

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 /// Writes a session of calls whose results state a metric each.
-fn session(folder: &Path) {
+pub(crate) fn session(folder: &Path) {
     let mut messages = vec![json!({"role": "user", "content": "Measure everything."})];
     for idx in 0..30 {
         let id = format!("call_{idx}");
@@ -53,7 +53,7 @@ fn stderr(output: &Output) -> String {
 }
 
 /// Returns the answer A.
-fn answer_a() -> String {
+pub(crate) fn answer_a() -> String {
     let choice = json!({"index": 0, "delta": {"content": "A"}, "finish_reason": "stop"});
     let chunk =
         json!({"choices": [choice], "usage": {"prompt_tokens": 100, "completion_tokens": 1}});

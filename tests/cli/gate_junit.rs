@@ -76,7 +76,7 @@ fn cases(result: &Element) -> Vec<(String, String, String, bool)> {
     result.children.iter().flat_map(of_suite).collect()
 }
 
-/// Returns the result as JSON and as `JUnit` of two lanes over a folder in which that file was changed.
+/// Returns the result as JSON and as JUnit of two lanes over a folder in which that file was changed.
 fn gated() -> (Value, Element) {
     let here = kept();
     let write = |text: &str| fs::write(here.path().join(ODD), text).expect("it is written");

@@ -1,9 +1,10 @@
 //! Help, version and global options.
 
-use crate::program::plimsoll;
-use crate::support::{folder, json, stdout, write_conversation};
+use crate::program::{command, plimsoll};
+use crate::support::{folder, json, stderr, stdout, write_conversation};
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 #[test]
 fn help_and_version_go_to_standard_output() {
@@ -32,6 +33,7 @@ fn the_help_of_every_command_points_to_the_global_options() {
     for (topic, option) in [
         ("options", "--window <TOKENS>"),
         ("models", "--base-url <URL>"),
+        ("window", "--screenshot <OUT.png>"),
     ] {
         let options = stdout(&plimsoll(here.path(), &["help", topic]));
         assert!(options.contains(option), "{options}");
@@ -60,14 +62,89 @@ fn global_options_may_precede_the_command() {
     assert_eq!(json(&before), json(&after));
 }
 
+fn page(name: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).expect("the page exists")
+}
+
+#[test]
+fn every_command_is_documented() {
+    let help = stdout(&plimsoll(folder().path(), &["--help"]));
+    let (_, commands) = help.split_once("Commands:\n").expect("a list of commands");
+    let commands = commands.lines().take_while(|line| line.starts_with("  "));
+    let names: Vec<&str> = commands
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert!(names.len() > 15, "{help}");
+    for page in ["docs/command-line.md", "README.md"].map(page) {
+        let headings: Vec<&str> = page.lines().filter(|l| l.starts_with("## ")).collect();
+        for name in &names {
+            let is_heading = headings
+                .iter()
+                .any(|h| h.split(' ').any(|word| word == *name));
+            let is_named = page.contains(&format!("`{name}`"));
+            let is_shown = page.contains(&format!("plimsoll {name}"));
+            assert!(is_heading || is_named || is_shown, "{name} is missing");
+        }
+    }
+}
+
 #[test]
 fn every_tokenizer_is_documented() {
     let help = stdout(&plimsoll(folder().path(), &["help", "options"]));
-    let page =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/command-line.md"))
-            .expect("there is one");
+    let page = page("docs/command-line.md");
     for counter in plimsoll::tokens::COUNTERS {
         assert!(help.contains(counter.name), "{}", counter.name);
         assert!(page.contains(counter.name), "{}", counter.name);
+    }
+}
+
+/// Returns the examples at the end of a help text.
+fn examples(help: &str) -> Vec<String> {
+    let (_, examples) = help.split_once("\nExamples:\n").unwrap_or_default();
+    examples
+        .lines()
+        .map(|line| line.trim().to_owned())
+        .collect()
+}
+
+/// Returns the names of the commands that a help text lists.
+fn commands(help: &str) -> Vec<String> {
+    let (_, commands) = help.split_once("\nCommands:\n").unwrap_or_default();
+    let lines = commands.lines().take_while(|line| !line.is_empty());
+    lines
+        .filter_map(|line| Some(line.split_whitespace().next()?.to_owned()))
+        .collect()
+}
+
+#[test]
+#[cfg(unix)]
+fn the_examples_of_every_help_text_work_when_pasted() {
+    let here = folder();
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
+    std::os::unix::fs::symlink(samples, here.path().join("sample_sessions")).expect("a link");
+    let program = Path::new(env!("CARGO_BIN_EXE_plimsoll"));
+    let help_of = |words: &[&str]| {
+        let mut command = command(here.path(), &[words, &["--help"]].concat());
+        stdout(&command.env("COLUMNS", "100").output().expect("help"))
+    };
+    for verb in commands(&help_of(&[])) {
+        let help = help_of(&[&verb]);
+        let of_verb = commands(&help);
+        let helps = of_verb.iter().map(|action| help_of(&[&verb, action]));
+        for help in [help].into_iter().chain(helps) {
+            let examples = examples(&help);
+            assert!(!examples.is_empty(), "{help}");
+            for example in examples.iter().filter(|e| e.starts_with("plimsoll ")) {
+                let output = Command::new("/bin/sh")
+                    .args(["-c", example])
+                    .current_dir(here.path())
+                    .env("HOME", here.path())
+                    .env("PATH", program.parent().expect("a folder"))
+                    .env_remove("XDG_DATA_HOME")
+                    .output()
+                    .expect("a shell");
+                assert!(output.status.success(), "{example}: {}", stderr(&output));
+            }
+        }
     }
 }

@@ -60,12 +60,25 @@ fn section(page: &mut String, command: &str, schema: &Value) {
         let _ = writeln!(page, "\n{}\n", heading(object));
         table(page, schema, object);
     }
-    for (path, values) in objects.enumerations() {
-        let _ = writeln!(page, "\nValues of `{path}`:\n");
-        for (value, description) in values {
-            let _ = writeln!(page, "- `{value}`: {description}");
+    for enumeration in objects.enumerations() {
+        let _ = writeln!(page, "\nValues of `{}`:\n", enumeration.paths.join("`, `"));
+        for value in enumeration.values {
+            let _ = writeln!(page, "- `{}`: {}", value.name, value.description);
         }
     }
+}
+
+/// A value of an enumeration.
+#[derive(PartialEq)]
+struct EnumValue {
+    name: String,
+    description: String,
+}
+
+/// An enumeration and the paths of the fields that have it.
+struct Enumeration {
+    paths: Vec<String>,
+    values: Vec<EnumValue>,
 }
 
 /// An object type and the paths of the fields that have it.
@@ -104,9 +117,9 @@ impl<'a> Objects<'a> {
         }
     }
 
-    /// Returns the long enumerations: path, and values with their descriptions.
-    fn enumerations(&self) -> Vec<(String, Vec<(String, String)>)> {
-        let mut found = Vec::new();
+    /// Returns the long enumerations.
+    fn enumerations(&self) -> Vec<Enumeration> {
+        let mut found: Vec<Enumeration> = Vec::new();
         for object in &self.found {
             for (field, value) in object.schema["properties"]
                 .as_object()
@@ -117,8 +130,15 @@ impl<'a> Objects<'a> {
                 let path = format!("{}{dot}{field}", object.paths[0]);
                 let (kind, path) = items(self.schema, value, &path);
                 let values = values(self.schema, kind);
-                if values.len() > INLINE_VALUES {
-                    found.push((path, values));
+                if values.len() <= INLINE_VALUES {
+                    continue;
+                }
+                match found.iter_mut().find(|known| known.values == values) {
+                    Some(known) => known.paths.push(path),
+                    None => found.push(Enumeration {
+                        paths: vec![path],
+                        values,
+                    }),
                 }
             }
         }
@@ -176,8 +196,8 @@ fn meaning(root: &Value, value: &Value) -> String {
     };
     let values = values(root, kind);
     if (1..=INLINE_VALUES).contains(&values.len()) {
-        for (value, description) in values {
-            let _ = write!(meaning, " `{value}`: {description}");
+        for value in values {
+            let _ = write!(meaning, " `{}`: {}", value.name, value.description);
         }
     } else if !values.is_empty() {
         meaning.push_str(" Values below.");
@@ -201,7 +221,11 @@ fn type_name(root: &Value, value: &Value) -> String {
         return types.join(" or ");
     }
     let kind = resolve(root, value);
-    if !values(root, kind).is_empty() {
+    let values = values(root, kind);
+    if values.iter().any(|value| value.name.starts_with('{')) {
+        return "string or object".to_owned();
+    }
+    if !values.is_empty() {
         return "string".to_owned();
     }
     let name = kind["type"].as_str().unwrap_or_default();
@@ -251,20 +275,41 @@ fn innermost_name<'a>(root: &'a Value, value: &'a Value) -> Option<&'a str> {
     }
 }
 
-/// Returns the values of an enumeration with their descriptions.
-fn values(root: &Value, kind: &Value) -> Vec<(String, String)> {
+/// Returns the values of an enumeration, each once.
+fn values(root: &Value, kind: &Value) -> Vec<EnumValue> {
     let alternatives = kind["oneOf"].as_array().or(kind["anyOf"].as_array());
-    let of_alternative = |alternative: &Value| {
-        let resolved = resolve(root, alternative);
-        match alternative["const"].as_str() {
-            Some(value) => vec![(value.to_owned(), text(alternative))],
-            None => values(root, resolved),
+    let mut found: Vec<EnumValue> = Vec::new();
+    for alternative in alternatives.into_iter().flatten() {
+        let with_field = alternative["properties"].as_object();
+        let name = match (alternative["const"].as_str(), with_field) {
+            (Some(name), _) => name.to_owned(),
+            (None, Some(fields)) => {
+                let field = fields.iter().next();
+                let field =
+                    field.map(|(name, value)| format!("\"{name}\": {}", type_name(root, value)));
+                format!("{{{}}}", field.unwrap_or_default())
+            }
+            (None, None) => {
+                found.extend(values(root, resolve(root, alternative)));
+                continue;
+            }
+        };
+        found.push(EnumValue {
+            name,
+            description: text(alternative),
+        });
+    }
+    // Two kinds of insights share a name.
+    let mut merged: Vec<EnumValue> = Vec::new();
+    for value in found {
+        match merged.iter_mut().find(|known| known.name == value.name) {
+            Some(known) => {
+                known.description = format!("{} {}", known.description, value.description)
+            }
+            None => merged.push(value),
         }
-    };
-    let listed = kind["enum"].as_array().into_iter().flatten();
-    let listed = listed.filter_map(|value| Some((value.as_str()?.to_owned(), String::new())));
-    let described = alternatives.into_iter().flatten().flat_map(of_alternative);
-    described.chain(listed).collect()
+    }
+    merged
 }
 
 /// Returns the type of a value that may be null.

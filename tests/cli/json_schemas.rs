@@ -1,10 +1,12 @@
 //! The JSON output of every command, validated against its schema.
 
+use crate::evaluate_model::{answer_a, session};
 use crate::program::plimsoll;
-use crate::support::sample;
+use crate::server::Server;
+use crate::support::{sample, samples};
 use boon::{Compiler, SchemaIndex, Schemas};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -77,6 +79,75 @@ impl Validator {
         }
         value
     }
+}
+
+/// A command for each schema. They run in this order in a folder with copies of the sample sessions.
+const EXAMPLES: [(&str, &str); 27] = [
+    ("inspect", "inspect compacted.jsonl"),
+    ("find", "find compacted.jsonl ledger --limit 3"),
+    ("replay", "replay compacted.jsonl --policy prune"),
+    ("diagnose", "diagnose compacted.jsonl --policy prune"),
+    ("diagnose calls", "diagnose compacted.jsonl --calls 20-34"),
+    ("compare", "compare compacted.jsonl handoff.json"),
+    ("evaluate", "evaluate compacted.jsonl --policy prune"),
+    (
+        "evaluate model",
+        "evaluate talk.json --policy summarize --set output_reserve=0 --window 4000 --tier 1 --samples 1 --summarizer openai --model m --model-window 100000 --base-url URL",
+    ),
+    ("sweep", "sweep compacted.jsonl handoff.json --points 4"),
+    (
+        "gate",
+        "gate compacted.jsonl --policy prune --max-overflows 9",
+    ),
+    (
+        "compact",
+        "compact compacted.jsonl --policy summarize --force -o managed.jsonl",
+    ),
+    ("restore", "restore managed.jsonl -o restored.jsonl"),
+    (
+        "convert",
+        "convert images-and-cjk.json --to openai_chat -o lossy.json",
+    ),
+    (
+        "context",
+        "context compacted.jsonl --at-call 9 -o context.jsonl",
+    ),
+    ("report", "report compacted.jsonl -o report.html"),
+    ("sessions", "sessions ."),
+    ("sessions search", "sessions --search ledger ."),
+    ("presets list", "presets list"),
+    ("presets show", "presets show prune"),
+    ("presets export", "presets export digitorn"),
+    ("presets import", "presets import digitorn.yaml"),
+    (
+        "presets save",
+        "presets save prune --as mine --set prune_protect=9k",
+    ),
+    ("state enable", "state enable index"),
+    ("state list", "state list"),
+    ("presets remove", "presets remove mine"),
+    ("state disable", "state disable index"),
+    ("state clear", "state clear"),
+];
+
+#[test]
+fn the_output_of_every_command_follows_its_schema() {
+    let validator = Validator::new();
+    let folder = validator.folder.path();
+    let configuration = repository().join("tests/configs/digitorn.yaml");
+    for file in samples().into_iter().chain([configuration]) {
+        let name = file.file_name().expect("a file");
+        fs::copy(&file, folder.join(name)).expect("a copy");
+    }
+    session(folder);
+    let server = Server::with_answer(answer_a());
+    for (schema, command) in EXAMPLES {
+        let command = command.replace("URL", &server.url());
+        validator.run_as(schema, &command.split(' ').collect::<Vec<_>>());
+    }
+    let with_example: BTreeSet<&str> = EXAMPLES.iter().map(|(schema, _)| *schema).collect();
+    let all: BTreeSet<&str> = validator.commands.keys().map(String::as_str).collect();
+    assert_eq!(with_example, all);
 }
 
 /// Forbids fields that a schema does not list.
@@ -163,12 +234,7 @@ fn inspect_replay_and_diagnose_follow_their_schemas_for_every_sample() {
         let small = ["replay", &file, "--window", "60k", "--output-reserve", "4k"];
         validator.run(&[&small[..], &policies].concat());
     }
-    validator.run(&["find", &compacted, "kind:result ledger", "--limit", "3"]);
     validator.run(&["find", &compacted, "role:user"]);
-    validator.run_as(
-        "diagnose calls",
-        &["diagnose", &compacted, "--calls", "20-34"],
-    );
     let events = ["--restart", "20", "--error", "30=rate_limit", "--drop", "3"];
     let edited = [&["replay", &compacted], &events[..], &policies].concat();
     validator.run(&edited);
@@ -210,10 +276,6 @@ fn sweep_and_gate_follow_their_schemas() {
 fn written_files_follow_their_schemas() {
     let validator = Validator::new();
     let (compacted, results) = (sample("compacted.jsonl"), sample("many-tool-results.jsonl"));
-    let compact = ["compact", &compacted, "--policy", "summarize", "--force"];
-    let written = validator.run(&[&compact[..], &["-o", "managed.jsonl"]].concat());
-    assert_eq!(written["changed"], true);
-    validator.run(&["restore", "managed.jsonl", "-o", "restored.jsonl"]);
     let handoff = sample("handoff.json");
     let kept = [
         "compact",
@@ -244,20 +306,8 @@ fn written_files_follow_their_schemas() {
     ];
     let added = validator.run(&resumable);
     assert!(added["resumable"].is_object(), "{added}");
-    validator.run(&[
-        "context",
-        &compacted,
-        "--at-call",
-        "9",
-        "-o",
-        "context.jsonl",
-    ]);
     let target = ["--to", "openai_chat", "-o", "converted.json"];
     validator.run(&[&["convert", &compacted], &target[..]].concat());
-    let images = sample("images-and-cjk.json");
-    let lossy = ["convert", &images, "--to", "openai_chat"];
-    validator.run(&[&lossy[..], &["-o", "lossy.json"]].concat());
-    validator.run(&["report", &compacted, "-o", "report.html"]);
     validator.run(&["report", &compacted, "-o", "report.md", "--redact"]);
 }
 
@@ -285,21 +335,7 @@ fn sessions_presets_and_state_follow_their_schemas() {
         let name = preset["name"].as_str().expect("a name");
         validator.run(&["presets", "show", name]);
     }
-    validator.run(&["presets", "export", "digitorn"]);
-    let configuration = repository().join("tests/configs/digitorn.yaml");
-    validator.run(&["presets", "import", &configuration.to_string_lossy()]);
-    validator.run(&[
-        "presets",
-        "save",
-        "prune",
-        "--as",
-        "mine",
-        "--set",
-        "prune_protect=9k",
-    ]);
     validator.run(&["state", "list"]);
-    validator.run(&["presets", "remove", "mine"]);
-    validator.run(&["state", "clear"]);
     validator.run(&["state", "clear", "presets"]);
 }
 

@@ -1,6 +1,7 @@
 //! Your own presets, saved and used by the window.
 
 use crate::own_presets::sample;
+use crate::program::plimsoll;
 use egui::accesskit::Role;
 use egui::{Key, Vec2};
 use egui_kittest::Harness;
@@ -8,7 +9,6 @@ use egui_kittest::kittest::Queryable as _;
 use plimsoll::app::background::latest_result::WorkMode;
 use plimsoll::app::{App, LaneOption, Options};
 use plimsoll::exec::OwnPresets;
-use plimsoll::presets;
 
 fn window(own_presets: OwnPresets, lane: Option<&str>) -> Harness<'static, App> {
     let size = Vec2::new(1440.0, 1000.0);
@@ -79,11 +79,17 @@ fn a_preset_saved_in_the_window_is_used_and_available_later() {
 }
 
 #[test]
-fn a_window_without_state_saves_no_preset() {
-    let mut shown = window(OwnPresets::default(), None);
-    shown.get_by_label("Save preset…").click();
-    shown.run_steps(4);
-    assert!(shown.query_by_label("Save as preset").is_none());
-    assert_eq!(first_lane(&shown).unwrap().0, "truncate");
-    assert!(presets::by_name("short-leash").is_none());
+fn a_window_without_state_reads_presets_and_saves_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let save = ["presets", "save", "truncate", "--as", "mine"];
+    assert!(plimsoll(folder.path(), &save).status.success());
+    let presets = folder.path().join(".local/share/plimsoll/presets");
+    for own_presets in [OwnPresets::in_folder(presets), OwnPresets::default()] {
+        let lane = own_presets.file("mine").map(|_| "mine");
+        let mut shown = window(own_presets.read_only(), lane);
+        assert_eq!(first_lane(&shown).unwrap().0, lane.unwrap_or("truncate"));
+        shown.get_by_label("Save preset…").click();
+        shown.run_steps(4);
+        assert!(shown.query_by_label("Save as preset").is_none());
+    }
 }

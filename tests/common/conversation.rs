@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use plimsoll::engine::{Case, Context, Outcome, WindowPlan, WindowSource};
-use plimsoll::session::{Body, Draft, Part, Role, Session, SessionBuilder, Source};
+use plimsoll::session::{Body, Draft, ModelVendor, Part, Role, Session, SessionBuilder, Source};
 use plimsoll::tokens::{Progress, TokenLedger, default_counter};
 use plimsoll::units::Tokens;
 use std::collections::HashSet;
@@ -107,6 +107,7 @@ impl Talk {
             bytes: Vec::new().into(),
         };
         let mut builder = SessionBuilder::new(source);
+        builder.default_vendor(ModelVendor::OpenAi);
         for (idx, draft) in self.drafts.iter().enumerate() {
             if let Some((at, summary)) = &self.compaction
                 && *at == idx

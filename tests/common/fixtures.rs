@@ -1,7 +1,7 @@
 //! Loads the fixtures of all formats.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use plimsoll::formats::{self, Export, Input, Parsed};
+use plimsoll::formats::{self, Format, Input, Parsed};
 use plimsoll::session::{Managed, ManagedEntry, Session};
 use std::path::{Path, PathBuf};
 
@@ -20,9 +20,9 @@ impl Fixture {
         self.name.ends_with("jsonl")
     }
 
-    /// Returns the export of its format, if any.
-    pub(crate) fn export(&self) -> Option<Export> {
-        formats::by_name(self.format)?.export
+    /// Returns its format if sessions can be written in it.
+    pub(crate) fn writer(&self) -> Option<&'static Format> {
+        formats::by_name(self.format).filter(|format| format.is_writable())
     }
 }
 

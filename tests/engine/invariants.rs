@@ -2,7 +2,7 @@
 
 use crate::conversation::{Talk, case, pairs_are_whole, part};
 use plimsoll::engine::{
-    ActionKind, Answer, Case, Did, EntryBody, ExecutedContext, KnobValues, ManualEdits,
+    ActionKind, Answer, Case, Effect, EntryBody, ExecutedContext, KnobValues, ManualEdits,
     MessageStatus, Mutates, Outcome, Policy, Repair, Reply, Request, Schedule, drive, simulate,
 };
 use plimsoll::presets::native::Native;
@@ -163,7 +163,7 @@ fn check_account(
     let n_removing = whole
         .events
         .iter()
-        .filter(|e| e.did == Did::Removed && e.action != ActionKind::Repair)
+        .filter(|e| e.effect == Effect::Removed && e.action != ActionKind::Repair)
         .count();
     // A repair is no compaction. A view that is rebuilt for consecutive calls is one compaction.
     let views = policy.stages.iter().any(|s| s.mutates == Mutates::View);
@@ -182,7 +182,7 @@ fn marks() -> impl Strategy<Value = [Vec<usize>; 3]> {
     [some(), some(), some()]
 }
 
-fn by_hand(case: &Case, [pinned, cleared, dropped]: &[Vec<usize>; 3]) -> Case {
+fn with_marks(case: &Case, [pinned, cleared, dropped]: &[Vec<usize>; 3]) -> Case {
     // Sometimes a message that does not exist.
     let n = case.session.messages.len() + 1;
     let within = |marks: &[usize]| marks.iter().map(|mark| mark % n).collect();
@@ -210,22 +210,27 @@ fn marks_are_kept(
         if keeps_pairs(&policy) {
             pairs_are_whole(case, &outcome.context).map_err(failed)?;
         }
-        let by_hand: Vec<_> = outcome.events.iter().filter(|e| e.is_manual()).collect();
-        prop_assert!(by_hand.len() <= 2);
-        prop_assert!(by_hand.iter().all(|e| e.orphans == 0 && e.n_messages() > 0));
-        is_done_or_said(case, &outcome, Native::of(preset.name).is_none()).map_err(failed)?;
+        let manual_events: Vec<_> = outcome.events.iter().filter(|e| e.is_manual()).collect();
+        prop_assert!(manual_events.len() <= 2);
+        prop_assert!(
+            manual_events
+                .iter()
+                .all(|e| e.orphans == 0 && e.n_messages() > 0)
+        );
+        edits_are_applied_or_reported(case, &outcome, Native::of(preset.name).is_none())
+            .map_err(failed)?;
     }
     Ok(())
 }
 
 /// Checks that dropped messages are gone, cleared ones have no content and pinned ones are unchanged, or that a warning
 /// gives the reason.
-fn is_done_or_said(case: &Case, outcome: &Outcome, ours: bool) -> Result<(), String> {
+fn edits_are_applied_or_reported(case: &Case, outcome: &Outcome, ours: bool) -> Result<(), String> {
     let entry = |message: &usize| {
         let mut entries = outcome.context.entries.iter();
         entries.find(|e| e.message() == Some(*message as u32))
     };
-    let warned = |what: &str| outcome.warnings.iter().any(|w| w.contains(what));
+    let warned = |what: &str| outcome.warnings.iter().any(|w| w.text.contains(what));
     let is_said_by = |message: &&usize| **message < outcome.context.messages_end;
     for message in case.manual_edits.dropped.iter().filter(is_said_by) {
         if entry(message).is_some() && !warned("not dropped manually") {
@@ -264,7 +269,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_check_account_and_pairs_stay_whole_at_every_call(
+    fn the_account_is_complete_and_pairs_stay_whole_at_every_call(
         moves in moves(), dice in prop::collection::vec(0.0..1.0_f64, 8), window in 200..20_000_u64,
     ) {
         let case = case(&talk(&moves), window);
@@ -274,18 +279,18 @@ proptest! {
             // A real system's compaction may increase the context; a generic strategy's may not.
             for event in simulate(&case, &policy, &values(&policy, &dice), None).events {
                 // A failed attempt is logged and changes nothing.
-                let is_logged = event.did == Did::Logged && event.messages.is_empty() && !event.log.is_empty();
-                let shrinks = event.after < event.before && event.did == Did::Removed;
+                let is_logged = event.effect == Effect::Logged && event.messages.is_empty() && !event.log.is_empty();
+                let shrinks = event.after < event.before && event.effect == Effect::Removed;
                 prop_assert!(shrinks || (is_logged && event.after == event.before), "{:?}", event);
             }
         }
     }
 
     #[test]
-    fn what_a_person_marks_is_done_or_said_and_the_check_account(
+    fn manual_edits_are_applied_or_reported_and_the_account_is_complete(
         moves in moves(), marks in marks(), dice in prop::collection::vec(0.0..1.0_f64, 8), window in 200..20_000_u64,
     ) {
-        let case = by_hand(&case(&talk(&moves), window), &marks);
+        let case = with_marks(&case(&talk(&moves), window), &marks);
         for preset in presets_of(true) {
             marks_are_kept(&case, preset, &dice, 3)?;
         }
@@ -300,7 +305,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_executed_holds_no_predicted_text_and_fits_its_cap(moves in moves(), cap in 64..512_u32) {
+    fn an_executed_context_has_no_predicted_text_and_fits_its_cap(moves in moves(), cap in 64..512_u32) {
         let case = case(&talk(&moves), 2_000);
         let policy = plimsoll::presets::by_name("summarize").expect("bundled");
         let mut values = policy.defaults();
@@ -309,8 +314,8 @@ proptest! {
         for (written, tokens) in outcome.context.written() {
             prop_assert!(!written.is_predicted && tokens.0 <= u64::from(cap));
         }
-        let fates = outcome.context.statuses(case.session.messages.len());
-        prop_assert!(fates.iter().all(|(fate, _)| matches!(fate, MessageStatus::Kept | MessageStatus::Summarized)));
+        let statuses = outcome.context.statuses(case.session.messages.len());
+        prop_assert!(statuses.iter().all(|(status, _)| matches!(status, MessageStatus::Kept | MessageStatus::Summarized)));
         let executed = ExecutedContext::new(outcome.context).expect("nothing is predicted");
         prop_assert_eq!(executed.managed(&case.session).entries.len(), executed.context().entries.len());
     }
@@ -329,7 +334,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_books_of_real_systems_balance_whatever_they_do(
+    fn real_systems_account_for_every_message(
         moves in moves(), dice in prop::collection::vec(0.0..1.0_f64, 8), window in 200..20_000_u64,
     ) {
         let case = case(&talk(&moves), window);
@@ -340,10 +345,10 @@ proptest! {
     }
 
     #[test]
-    fn what_a_person_marks_is_done_or_said_whatever_a_real_system_does(
+    fn manual_edits_of_real_systems_are_applied_or_reported(
         moves in moves(), marks in marks(), dice in prop::collection::vec(0.0..1.0_f64, 8), window in 200..20_000_u64,
     ) {
-        let case = by_hand(&case(&talk(&moves), window), &marks);
+        let case = with_marks(&case(&talk(&moves), window), &marks);
         for preset in presets_of(false) {
             marks_are_kept(&case, preset, &dice, 7)?;
         }

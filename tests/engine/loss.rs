@@ -359,8 +359,8 @@ fn of_context(case: &Case, outcome: &Outcome) -> Shown {
             EntryBody::Written(written) => texts.push(Arc::clone(&written.text)),
             EntryBody::Edited(edited) => {
                 let parts = messages[edited.message as usize].iter_mut();
-                for (part, fate) in parts.zip(edited.parts.as_slice()) {
-                    *part = match fate {
+                for (part, status) in parts.zip(edited.parts.as_slice()) {
+                    *part = match status {
                         PartStatus::Kept => Some(kept()),
                         PartStatus::Removed { .. } => None,
                         PartStatus::Cleared { marker } => {

@@ -24,3 +24,4 @@ mod stages;
 mod tokens;
 mod tracks;
 mod tune;
+mod written_lists;

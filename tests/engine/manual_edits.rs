@@ -55,6 +55,10 @@ fn dropped(messages: &[usize]) -> ManualEdits {
     }
 }
 
+fn warnings(outcome: &Outcome) -> Vec<String> {
+    outcome.warnings.iter().map(ToString::to_string).collect()
+}
+
 fn status(case: &Case, outcome: &Outcome, message: usize) -> MessageStatus {
     outcome.context.statuses(case.session.messages.len())[message].0
 }
@@ -72,7 +76,7 @@ fn parts_of(outcome: &Outcome, message: u32) -> Vec<PartStatus> {
     }
 }
 
-fn by_hand(outcome: &Outcome) -> Vec<&Event> {
+fn manual_events(outcome: &Outcome) -> Vec<&Event> {
     outcome.events.iter().filter(|e| e.is_manual()).collect()
 }
 
@@ -239,18 +243,15 @@ fn a_real_system_that_removes_a_pinned_message_gives_one_warning() {
     let case = case(&talk, 6_000).with_manual_edits(pinned(&[3, 5]));
     let policy = policy("picoclaw");
     let outcome = simulate(&case, &policy, &policy.defaults(), None);
-    let fates = [3, 5].map(|m| status(&case, &outcome, m));
+    let statuses = [3, 5].map(|m| status(&case, &outcome, m));
     assert!(
-        fates.iter().any(|f| *f != MessageStatus::Kept),
+        statuses.iter().any(|f| *f != MessageStatus::Kept),
         "{}",
         event_words(&outcome)
     );
-    let warned: Vec<_> = outcome
-        .warnings
-        .iter()
-        .filter(|w| w.contains("pinned"))
-        .collect();
-    let [warning] = warned[..] else {
+    let mut warned = warnings(&outcome);
+    warned.retain(|warning| warning.contains("pinned"));
+    let [warning] = &warned[..] else {
         panic!("{warned:?}");
     };
     let event = outcome
@@ -276,7 +277,7 @@ fn a_dropped_message_drops_its_call_and_changes_no_sample() {
     assert_eq!(outcome.samples, plain.samples);
     assert_eq!(outcome.compactions, 0, "manual edits are none");
     assert!(outcome.removes());
-    let [event] = by_hand(&outcome)[..] else {
+    let [event] = manual_events(&outcome)[..] else {
         panic!("{}", event_words(&outcome));
     };
     assert_eq!(
@@ -369,7 +370,7 @@ fn clearing_keeps_calls_and_encrypted_reasoning() {
         [removed.clone(), cleared_part.clone()]
     );
     assert_eq!(parts_of(&outcome, 5), [cleared_part, removed]);
-    let [event] = by_hand(&outcome)[..] else {
+    let [event] = manual_events(&outcome)[..] else {
         panic!("{}", event_words(&outcome));
     };
     assert_eq!(
@@ -399,7 +400,7 @@ fn impossible_manual_edits_are_reported_and_the_others_applied() {
         dropped: vec![0, 3, 4, 6],
     });
     let outcome = played(&case, "none", &[]);
-    let mut warnings = outcome.warnings.clone();
+    let mut warnings = warnings(&outcome);
     warnings.sort_unstable();
     assert_eq!(
         warnings,
@@ -418,7 +419,7 @@ fn impossible_manual_edits_are_reported_and_the_others_applied() {
         [MessageStatus::Dropped; 2]
     );
     assert_eq!(status(&case, &outcome, 1), MessageStatus::Cleared);
-    assert_eq!(by_hand(&outcome).len(), 2);
+    assert_eq!(manual_events(&outcome).len(), 2);
 }
 
 #[test]
@@ -435,7 +436,7 @@ fn a_manual_edit_of_a_removed_message_names_the_removing_stage() {
         "messages 3\u{2013}5 are not dropped manually: gone already, by {} before call",
         event.stage
     );
-    let [warning] = &outcome.warnings[..] else {
+    let [warning] = &warnings(&outcome)[..] else {
         panic!("{:?}", outcome.warnings);
     };
     assert!(warning.starts_with(&taken), "{warning}");
@@ -451,9 +452,9 @@ fn a_cleared_result_is_not_cleared_again() {
         ("compression_trigger", 0.5),
     ];
     let outcome = played(&case, "prune", &knobs);
-    assert!(by_hand(&outcome).is_empty());
+    assert!(manual_events(&outcome).is_empty());
     assert_eq!(
-        outcome.warnings,
+        warnings(&outcome),
         ["message 4 is not cleared manually: cleared already"]
     );
 }
@@ -469,7 +470,7 @@ fn marks_of_later_messages_have_no_effect() {
     let policy = policy("none");
     // Before the third call the context has only messages 0 to 5.
     let outcome = simulate(&marked, &policy, &policy.defaults(), Some(2));
-    let [event] = by_hand(&outcome)[..] else {
+    let [event] = manual_events(&outcome)[..] else {
         panic!("{}", event_words(&outcome));
     };
     assert_eq!((event.call, event.messages.clone()), (2, one(3..4)));
@@ -506,7 +507,7 @@ fn a_pin_on_a_message_that_the_source_compacted_is_reported() {
         .check(&case)
         .expect("the account is complete");
     assert_eq!(
-        outcome.warnings,
+        warnings(&outcome),
         [
             "message 5 is not dropped manually: gone already, by the source's own compaction",
             "message 4 is pinned without effect: gone already, by the source's own compaction",
@@ -517,7 +518,7 @@ fn a_pin_on_a_message_that_the_source_compacted_is_reported() {
     let replayed = simulate(&case, &policy, &policy.defaults(), None);
     let nowhere = "message 11 is not dropped manually: written by the source's own compaction";
     assert!(
-        replayed.warnings.iter().any(|w| w.starts_with(nowhere)),
+        warnings(&replayed).iter().any(|w| w.starts_with(nowhere)),
         "{:?}",
         replayed.warnings
     );

@@ -9,9 +9,9 @@
 use crate::conversation::{Talk, case};
 use plimsoll::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest};
 use plimsoll::engine::{
-    ActionKind, Answer, Case, Did, EntryBody, MessageEdit, MessageStatus, NamedAction, NamedMeter,
-    Outcome, Policy, Poll, Registry, Reply, Request, Rewrite, RewriteInput, Rewritten, Run,
-    Schedule, drive, simulate,
+    ActionKind, Answer, Case, Effect, EntryBody, MessageEdit, MessageStatus, NamedAction,
+    NamedMeter, Outcome, Policy, Poll, Registry, Reply, Request, Rewrite, RewriteInput, Rewritten,
+    Run, Schedule, drive, simulate,
 };
 use plimsoll::units::Tokens;
 use std::sync::Arc;
@@ -271,9 +271,9 @@ fn a_notice_covers_removed_messages_in_both_shapes() {
         assert!(outcome.compactions > 1, "{action}");
         let (written, _) = outcome.context.written().next().expect("a notice");
         assert!(written.text.ends_with("messages are gone"));
-        let fates = outcome.context.statuses(case.session.messages.len());
-        assert_eq!(fates[0].0, MessageStatus::Kept, "instructions stay");
-        assert_eq!(fates[1].0, MessageStatus::Dropped);
+        let statuses = outcome.context.statuses(case.session.messages.len());
+        assert_eq!(statuses[0].0, MessageStatus::Kept, "instructions stay");
+        assert_eq!(statuses[1].0, MessageStatus::Dropped);
     }
 }
 
@@ -295,7 +295,7 @@ fn a_result_is_cut_before_it_is_added() {
     let cut = outcome.context.statuses(case.session.messages.len());
     assert_eq!(
         cut.iter()
-            .filter(|(fate, _)| *fate == MessageStatus::Cut)
+            .filter(|(status, _)| *status == MessageStatus::Cut)
             .count(),
         9
     );
@@ -461,8 +461,8 @@ fn an_action_is_applied_after_all_its_answers() {
     let (written, _) = outcome.context.written().next().expect("a summary");
     assert_eq!(&*written.text, "answer 1 / answer 2");
     assert!(outcome.events[0].request.is_some() && !written.is_predicted);
-    let fates = outcome.context.statuses(case.session.messages.len());
-    assert_eq!(fates[2].0, MessageStatus::Summarized);
+    let statuses = outcome.context.statuses(case.session.messages.len());
+    assert_eq!(statuses[2].0, MessageStatus::Summarized);
     let predicted = run(&case, &policy);
     assert!(predicted.context.written().all(|(w, _)| w.is_predicted));
 }
@@ -488,8 +488,8 @@ fn a_message_with_an_added_note_counts_as_kept() {
         "at = \"before_call\"\nwhen = \"call == 1\"\ndo = { named = \"note_to_newest\", keep = 0 }";
     let outcome = run(&case, &policy(stage, ""));
     assert_eq!(
-        (outcome.compactions, outcome.events[0].did),
-        (0, Did::Changed)
+        (outcome.compactions, outcome.events[0].effect),
+        (0, Effect::Changed)
     );
     assert!(outcome.events[0].after > outcome.events[0].before);
     assert_eq!(
@@ -505,8 +505,8 @@ fn memory_lasts_for_a_run_and_halts_are_recorded() {
     let outcome = run(&case, &policy(stage, ""));
     let counted: Vec<f64> = outcome.events.iter().map(|e| e.cause.terms[1].1).collect();
     assert_eq!(counted, [1.0, 2.0, 3.0]);
-    let did: Vec<Did> = outcome.events.iter().map(|e| e.did).collect();
-    assert_eq!(did, [Did::Nothing, Did::Nothing, Did::Logged]);
+    let effects: Vec<Effect> = outcome.events.iter().map(|e| e.effect).collect();
+    assert_eq!(effects, [Effect::Nothing, Effect::Nothing, Effect::Logged]);
     assert_eq!((outcome.halts.len(), &*outcome.halts[0].why), (1, "enough"));
 }
 

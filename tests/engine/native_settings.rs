@@ -1,7 +1,7 @@
 //! Configurations in the systems' own formats, in both directions.
 
 use crate::conversation::{Talk, case};
-use plimsoll::engine::{Did, simulate};
+use plimsoll::engine::{Effect, simulate};
 use plimsoll::presets::native::{NATIVE, Native, export, import};
 use plimsoll::presets::{self, PRESETS};
 
@@ -198,7 +198,7 @@ fn an_application_replays_with_its_own_settings() {
     let compacted: Vec<_> = outcome
         .events
         .iter()
-        .filter(|e| e.did == Did::Removed)
+        .filter(|e| e.effect == Effect::Removed)
         .collect();
     let first = compacted.first().expect("it compacts");
     let pressure = first.before.as_f64() / (131_072.0 - 4_096.0);
@@ -218,7 +218,10 @@ fn a_custom_hook_acts_at_its_own_threshold() {
     talk.turn(1, 40).turn(1, 9_000).turn(1, 40).turn(1, 40);
     let case = case(&talk, 131_072);
     let outcome = simulate(&case, &read.policy, &read.knobs, None);
-    let removed = outcome.events.iter().filter(|e| e.did == Did::Removed);
+    let removed = outcome
+        .events
+        .iter()
+        .filter(|e| e.effect == Effect::Removed);
     assert!(removed.count() > 0, "{:?}", outcome.events);
 }
 

@@ -1,7 +1,7 @@
 //! `docs/preset-list.md`, generated from the bundled presets.
 
 use crate::conversation::{Talk, case};
-use plimsoll::engine::{Case, Did, Policy, PolicyKind, simulate};
+use plimsoll::engine::{Case, Effect, Policy, PolicyKind, simulate};
 use plimsoll::presets::{self, PRESETS};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -94,7 +94,7 @@ fn row(page: &mut String, policy: &Policy, cases: &[Case], example: &Case) {
     let first = outcome
         .events
         .iter()
-        .find(|event| event.did == Did::Removed);
+        .find(|event| event.effect == Effect::Removed);
     let first =
         first.map(|event| format!("{} → {}", number(event.before.0), number(event.after.0)));
     let (first, n) = (first.as_deref().unwrap_or("–"), outcome.compactions);

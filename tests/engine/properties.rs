@@ -8,7 +8,9 @@ use plimsoll::engine::{
 use plimsoll::formats::{self, Input};
 use plimsoll::presets::native::Native;
 use plimsoll::presets::{PRESETS, Preset};
-use plimsoll::session::{Body, Draft, MediaKind, Role, Session, SessionBuilder, Source};
+use plimsoll::session::{
+    Body, Draft, MediaKind, ModelVendor, Role, Session, SessionBuilder, Source,
+};
 use plimsoll::tokens::{Progress, TokenLedger, by_name};
 use plimsoll::units::{Millis, Tokens};
 use proptest::prelude::*;
@@ -22,6 +24,7 @@ fn session(drafts: &[Draft], compacted_before: Option<usize>) -> Session {
         bytes: Vec::new().into(),
     };
     let mut builder = SessionBuilder::new(source);
+    builder.default_vendor(ModelVendor::OpenAi);
     for (idx, draft) in drafts.iter().enumerate() {
         if compacted_before == Some(idx) {
             builder.compaction("auto", None, None, (0..idx).collect());
@@ -136,8 +139,8 @@ fn every_preset_handles_zero_one_and_two_messages() {
                 let now = Schedule::Now { force: true };
                 let forced = drive(&case, policy, &values, now, None, &mut Says(idx as u8 % 3));
                 for outcome in [&whole, &forced] {
-                    let books = outcome.context.check(&case);
-                    assert_eq!(books, Ok(()), "{}: {:?}", preset.name, session.messages);
+                    let account = outcome.context.check(&case);
+                    assert_eq!(account, Ok(()), "{}: {:?}", preset.name, session.messages);
                 }
                 assert_eq!(whole.samples.len(), session.calls.len(), "{}", preset.name);
             }
@@ -177,8 +180,8 @@ fn tokens_are_kept(case: &Case, preset: &Preset, outcome: &Outcome) -> Result<()
             EntryBody::Original(message) => case.ledger.message(*message as usize).0,
             EntryBody::Edited(edited) => {
                 let parts = case.session.messages[edited.message as usize].parts.clone();
-                let fates = parts.zip(edited.parts.as_slice());
-                let weights = fates.map(|(part, fate)| match fate {
+                let statuses = parts.zip(edited.parts.as_slice());
+                let weights = statuses.map(|(part, status)| match status {
                     PartStatus::Kept => case.ledger.part(part).0,
                     PartStatus::Cleared { marker } => {
                         u64::from(context.markers[*marker as usize].tokens)
@@ -212,8 +215,9 @@ fn compacted(case: &Case, policy: &Policy, window: u64) -> Option<(Case, bool)> 
     let outcome = drive(case, policy, &policy.defaults(), now, None, &mut Says(2));
     let is_changed = outcome.compactions > 0;
     let executed = ExecutedContext::new(outcome.context).ok()?;
-    let export = formats::by_name("anthropic_messages")?.export?;
-    let bytes = export(&case.session, &executed.managed(&case.session)).ok()?;
+    let format = formats::by_name("anthropic_messages")?;
+    let managed = executed.managed(&case.session);
+    let bytes = format.write(&case.session, &managed).ok()?;
     let input = Input {
         name: "again.json".to_owned(),
         bytes: bytes.into(),
@@ -236,7 +240,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_executed_is_what_was_simulated_under_every_preset(talk in talks(), window in 300..6_000_u64) {
+    fn an_execution_equals_its_simulation_for_every_preset(talk in talks(), window in 300..6_000_u64) {
         let case = case(&talk, window);
         for (preset, policy) in policies() {
             let values = policy.defaults();
@@ -249,7 +253,7 @@ proptest! {
     }
 
     #[test]
-    fn compacting_what_was_compacted_never_makes_it_larger(talk in talks(), window in 40_000..90_000_u64, pad in 0..4_usize) {
+    fn compacting_again_never_enlarges_the_context(talk in talks(), window in 40_000..90_000_u64, pad in 0..4_usize) {
         let mut talk = talk;
         talk.turn(12, 600 + 400 * pad);
         let (exact, window) = (talk.session(), window.min(45_000));

@@ -1,7 +1,7 @@
 //! The query language over a session.
 
 use crate::conversation::{Talk, part, text};
-use plimsoll::analysis::query::{Hit, Hits, Query};
+use plimsoll::analysis::query::{Direction, Hit, Hits, Query};
 use plimsoll::session::{Body, Role, Session};
 use plimsoll::tokens::{Progress, TokenLedger, default_counter};
 
@@ -96,12 +96,18 @@ fn steps_go_round_and_start_at_the_selected_message() {
     let [first, last] = hits.list[..] else {
         panic!("{hits:?}");
     };
-    assert_eq!(hits.step(None, None, false), Some(first));
-    assert_eq!(hits.step(None, None, true), Some(last));
-    assert_eq!(hits.step(None, Some(3), false), Some(last));
-    assert_eq!(hits.step(None, Some(3), true), Some(first));
-    assert_eq!(hits.step(Some(first), Some(1), false), Some(last));
-    assert_eq!(hits.step(Some(last), Some(5), false), Some(first));
-    assert_eq!(hits.step(Some(first), Some(1), true), Some(last));
-    assert_eq!(Hits::default().step(Some(first), None, true), None);
+    assert_eq!(hits.step(None, None, Direction::Next), Some(first));
+    assert_eq!(hits.step(None, None, Direction::Previous), Some(last));
+    assert_eq!(hits.step(None, Some(3), Direction::Next), Some(last));
+    assert_eq!(hits.step(None, Some(3), Direction::Previous), Some(first));
+    assert_eq!(hits.step(Some(first), Some(1), Direction::Next), Some(last));
+    assert_eq!(hits.step(Some(last), Some(5), Direction::Next), Some(first));
+    assert_eq!(
+        hits.step(Some(first), Some(1), Direction::Previous),
+        Some(last)
+    );
+    assert_eq!(
+        Hits::default().step(Some(first), None, Direction::Previous),
+        None
+    );
 }

@@ -122,23 +122,23 @@ fn prune_clears_old_results_and_keeps_recent_turns_and_every_message() {
         .context
         .check(&case)
         .expect("the account is complete");
-    let fates = outcome.context.statuses(case.session.messages.len());
+    let statuses = outcome.context.statuses(case.session.messages.len());
     assert!(
-        fates
+        statuses
             .iter()
-            .all(|(fate, _)| matches!(fate, MessageStatus::Kept | MessageStatus::Cleared))
+            .all(|(status, _)| matches!(status, MessageStatus::Kept | MessageStatus::Cleared))
     );
     let last_turns = case.session.turns - 1;
     let spared = case
         .session
         .messages
         .iter()
-        .zip(&fates)
+        .zip(&statuses)
         .filter(|(m, _)| m.turn >= last_turns);
     assert!(
         spared
             .into_iter()
-            .all(|(_, (fate, _))| *fate == MessageStatus::Kept)
+            .all(|(_, (status, _))| *status == MessageStatus::Kept)
     );
     for event in &outcome.events {
         assert!(event.before.0 - event.after.0 > 300, "{event:?}");
@@ -241,7 +241,11 @@ fn a_failed_or_empty_summary_leaves_its_messages_in_place() {
         let outcome = drive(&case, &policy, &values, now, None, &mut Script(vec![reply]));
         assert_eq!(outcome.compactions, 0);
         assert_eq!(outcome.context.tokens(), case.ledger.total());
-        assert!(outcome.warnings[0].contains(why), "{:?}", outcome.warnings);
+        assert!(
+            outcome.warnings[0].text.contains(why),
+            "{:?}",
+            outcome.warnings
+        );
     }
 }
 
@@ -469,6 +473,14 @@ fn invalid_presets_are_rejected_with_the_location() {
     let doubling = (1..40).map(double).collect::<Vec<_>>().concat();
     let long = error("[let]\n", &format!("[let]\na0 = \"window\"\n{doubling}"));
     assert!(long.contains("too long"), "{long}");
+    // Each name alone is within the limit.
+    let doubling = (1..12).map(double).collect::<Vec<_>>().concat();
+    let stage = "\n[[stage]]\nid    = \"truncate\"\nat    = \"before_call\"\nwhen  = \"";
+    let long = error(
+        stage,
+        &format!("a0 = \"window\"\n{doubling}{stage}a11 + a11 > 0 and "),
+    );
+    assert!(long.contains("stage 'truncate': too long: 8"), "{long}");
     let meter = error(
         "[settings.compression",
         "[meter]\ncount = \"abacus\"\n[settings.compression",

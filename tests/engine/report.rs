@@ -5,7 +5,8 @@ use crate::conversation::{Talk, part, text};
 use plimsoll::analysis::facts::{Facts, LaneSurvival};
 use plimsoll::analysis::{Finding, FindingKind, findings};
 use plimsoll::engine::{
-    Case, Did, Halt, KnobValues, ManualEdits, Outcome, Policy, Sample, recorded, simulate,
+    Case, Effect, Halt, KnobValues, ManualEdits, Outcome, Policy, Sample, Warning, recorded,
+    simulate,
 };
 use plimsoll::exec::{LoadOptions, load};
 use plimsoll::figure;
@@ -210,7 +211,7 @@ fn private() -> (Case, Vec<Played>, Vec<String>) {
 /// Messages that a real system may write at run time.
 fn spoil(outcome: &mut Outcome) {
     assert!(outcome.compactions > 0, "the policy acts");
-    outcome.warnings.push("zz-warning".to_owned());
+    outcome.warnings.push("zz-warning".into());
     outcome.halts.push(Halt {
         call: 1,
         why: "zz-halt".to_owned(),
@@ -359,7 +360,7 @@ fn hostile() -> (Case, Vec<Played>) {
     let case = with_session(&case, session);
     let mut lane = preset(&case, "truncate", &[("output_reserve", 500.0)]);
     lane.lane = HOSTILE.join("");
-    lane.outcome.warnings = HOSTILE.map(str::to_owned).into();
+    lane.outcome.warnings = HOSTILE.map(Warning::from).into();
     lane.outcome.events[0].log = HOSTILE.map(str::to_owned).into();
     lane.findings.extend(HOSTILE.map(|words| Finding {
         kind: FindingKind::Grew,
@@ -534,7 +535,7 @@ fn the_verdict_never_denies_a_compaction() {
         for name in PRESETS.iter().map(|preset| preset.name) {
             let lanes = [really(&case), preset(&case, name, &[])];
             let events = &lanes[1].outcome.events;
-            let compacts = events.iter().any(|event| event.did == Did::Removed);
+            let compacts = events.iter().any(|event| event.effect == Effect::Removed);
             let verdict = report(&case, &lanes, &[], false).verdict;
             let text: String = verdict.iter().map(ToString::to_string).collect();
             let says_never = text.contains("Never reached");
@@ -604,17 +605,25 @@ fn manual_edits_are_not_redacted() {
                 .any(|w| w.contains("does not support pins"))
     );
     let events = redacted.lanes.iter().flat_map(|lane| &lane.events);
-    let by_hand: Vec<_> = events
+    let manual_events: Vec<_> = events
         .filter(|e| e.stage.to_string() == "manually")
         .collect();
-    assert!(by_hand.len() >= 4 && by_hand.iter().all(|e| e.why.to_string() == "manually"));
-    let logs = by_hand.iter().flat_map(|e| &e.log).map(ToString::to_string);
+    assert!(
+        manual_events.len() >= 4
+            && manual_events
+                .iter()
+                .all(|e| e.why.to_string() == "manually")
+    );
+    let logs = manual_events
+        .iter()
+        .flat_map(|e| &e.log)
+        .map(ToString::to_string);
     assert!(logs.clone().count() > 0 && logs.clone().all(|l| !l.contains('…')));
     let removals = redacted.lanes.iter().flat_map(|lane| &lane.removed);
-    let by_hand = |stage: &ReportText| stage.to_string() == "manually";
+    let manual_events = |stage: &ReportText| stage.to_string() == "manually";
     assert!(
         removals
-            .filter(|r| r.stage.as_ref().is_some_and(by_hand))
+            .filter(|r| r.stage.as_ref().is_some_and(manual_events))
             .count()
             >= 4
     );

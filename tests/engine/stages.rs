@@ -33,9 +33,9 @@ fn left(outcome: &Outcome) -> Vec<u32> {
     entries.filter_map(Entry::message).collect()
 }
 
-fn fates(case: &Case, outcome: &Outcome) -> Vec<MessageStatus> {
-    let fates = outcome.context.statuses(case.session.messages.len());
-    fates.into_iter().map(|(fate, _)| fate).collect()
+fn statuses(case: &Case, outcome: &Outcome) -> Vec<MessageStatus> {
+    let statuses = outcome.context.statuses(case.session.messages.len());
+    statuses.into_iter().map(|(status, _)| status).collect()
 }
 
 /// Returns a stage that drops before one call only.
@@ -127,7 +127,7 @@ fn all_but_the_newest_results_are_cleared() {
     let case = case(&Talk::tool_calls(5, 50), 100_000);
     let outcome = play(&case, &clear("keep = [\"last_results(2)\"]"));
     let cleared: Vec<_> = (0..)
-        .zip(fates(&case, &outcome))
+        .zip(statuses(&case, &outcome))
         .filter(|(_, f)| *f == MessageStatus::Cleared)
         .map(|(m, _)| m)
         .collect();
@@ -154,9 +154,9 @@ fn results_of_other_tools_are_neither_cleared_nor_counted() {
     let case = case(&talk, 100_000);
     let cleared = |take: &str| -> Vec<usize> {
         let outcome = play(&case, &clear(take));
-        let fates = fates(&case, &outcome);
-        (0..fates.len())
-            .filter(|m| fates[*m] == MessageStatus::Cleared)
+        let statuses = statuses(&case, &outcome);
+        (0..statuses.len())
+            .filter(|m| statuses[*m] == MessageStatus::Cleared)
             .collect()
     };
     // 3, 5 and 7 are results of read, 10 of write_file.
@@ -194,9 +194,9 @@ fn only_results_of_repeated_calls_are_cleared() {
     talk.message(Role::Assistant, vec![crate::conversation::text("Read.")]);
     let case = case(&talk, 100_000);
     let outcome = play(&case, &clear("repeated = true"));
-    let fates = fates(&case, &outcome);
-    let cleared: Vec<_> = (0..fates.len())
-        .filter(|m| fates[*m] == MessageStatus::Cleared)
+    let statuses = statuses(&case, &outcome);
+    let cleared: Vec<_> = (0..statuses.len())
+        .filter(|m| statuses[*m] == MessageStatus::Cleared)
         .collect();
     assert_eq!(cleared, [6], "the first of the two reads of a");
     assert_eq!(outcome.events.len(), 1);
@@ -214,12 +214,12 @@ fn a_cut_result_can_be_cleared_and_has_its_remaining_weight() {
     let case = case(&Talk::tool_calls(4, 100), 100_000);
     let cut = play(&case, CUT);
     assert_eq!(cut.events.len(), 4);
-    assert!(fates(&case, &cut).contains(&MessageStatus::Cut));
+    assert!(statuses(&case, &cut).contains(&MessageStatus::Cut));
     let both = format!("{CUT}{}", clear("keep = [\"last_results(1)\"]"));
     let outcome = play(&case, &both);
-    let fates = fates(&case, &outcome);
+    let statuses = statuses(&case, &outcome);
     assert_eq!(
-        [fates[3], fates[5], fates[7], fates[9]],
+        [statuses[3], statuses[5], statuses[7], statuses[9]],
         [
             MessageStatus::Cleared,
             MessageStatus::Cleared,
@@ -243,9 +243,9 @@ fn a_pinned_result_is_not_cut() {
         ..plimsoll::engine::ManualEdits::default()
     };
     let outcome = play(&case.with_manual_edits(pins), CUT);
-    let fates = fates(&case, &outcome);
+    let statuses = statuses(&case, &outcome);
     assert_eq!(
-        [fates[3], fates[5], fates[7]],
+        [statuses[3], statuses[5], statuses[7]],
         [MessageStatus::Cut, MessageStatus::Kept, MessageStatus::Cut]
     );
 }
@@ -316,6 +316,61 @@ fn keywords_without_effect_are_rejected() {
 }
 
 #[test]
+fn invalid_log_lines_are_rejected() {
+    let error = |line: &str| {
+        refusal(&format!(
+            "[[stage]]\nid = \"l\"\nat = \"before_call\"\nwhen = \"true\"\ndo = {{ log = \"{line}\" }}"
+        ))
+    };
+    let open = error("{used} of {window");
+    assert_eq!(open, "stage 'l': `{window` has no closing brace");
+    for line in ["{used:.x}", "{used:.70000}"] {
+        assert!(error(line).contains("decimals are a number"), "{line}");
+    }
+    assert!(error("{usd}").contains("unknown name `usd`"));
+}
+
+#[test]
+fn a_meter_with_its_own_unit_rejects_stages_that_count_tokens() {
+    let error = |stage: &str| refusal(&format!("[meter]\nname = \"cowagent\"\n{stage}"));
+    let stages = [
+        (drop_at(1, "keep = [\"last_tokens(9)\"]"), "last_tokens"),
+        (
+            drop_at(1, "keep = [\"system\"]") + "\nguard = { min_saved = \"9\" }",
+            "min_saved",
+        ),
+        (clear(""), "clear"),
+    ];
+    for (stage, keyword) in stages {
+        let error = error(&stage);
+        let expected = format!("`{keyword}` counts tokens, but the meter `cowagent`");
+        assert!(error.contains(&expected), "{error}");
+    }
+}
+
+#[test]
+fn only_a_linear_believed_fill_has_a_trigger() {
+    let case = case(&Talk::tool_calls(1, 10), 100_000);
+    let trigger = |fill: &str| {
+        let toml = format!(
+            "name = \"t\"\nlabel = \"T\"\nhelp = \"\"\n[meter]\ncount = \"true\"\nbelieved_fill = \"{fill}\""
+        );
+        let policy = presets::parse(&toml).unwrap_or_else(|why| panic!("{why}"));
+        let trigger = policy.trigger(&policy.defaults(), &case, 0);
+        trigger.map(|trigger| trigger.tokens.0)
+    };
+    assert_eq!(trigger("(used + 500) / (0.8 * window)"), Some(80_000));
+    for fill in [
+        "min(1, used / window)",
+        "if(used > 900, used / window, 0)",
+        "used * used / window",
+        "0.5",
+    ] {
+        assert_eq!(trigger(fill), None, "{fill}");
+    }
+}
+
+#[test]
 fn idle_time_is_counted_in_minutes() {
     // Without recorded times a call is assumed to take 15 seconds.
     let case = case(&Talk::tool_calls(2, 10), 100_000);
@@ -330,7 +385,7 @@ fn idle_time_is_counted_in_minutes() {
 }
 
 #[test]
-fn the_end_is_the_request_of_the_last_call_and_what_was_said_since() {
+fn the_end_is_the_context_of_the_last_call_and_the_messages_since() {
     let case = case(&Talk::tool_calls(8, 500), 100_000);
     for mutates in ["view", "store"] {
         let stage = clear("keep = [\"last_results(2)\"]")

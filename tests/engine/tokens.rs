@@ -1,7 +1,8 @@
 //! Token counts: counters against their reference, hostile text, sums, and the fit to reported usage.
 
 use plimsoll::session::{
-    Body, CallDraft, Draft, Kind, MediaKind, Part, Role, Session, SessionBuilder, Source, Usage,
+    Body, CallDraft, Draft, Kind, MediaKind, ModelVendor, Part, Role, Session, SessionBuilder,
+    Source, Usage,
 };
 use plimsoll::tokens::{self, Basis, Counter, Progress, TokenLedger, recorded_estimates};
 use plimsoll::units::Tokens;
@@ -197,11 +198,13 @@ fn heuristic_counters_use_the_length() {
 }
 
 fn builder() -> SessionBuilder {
-    SessionBuilder::new(Source {
+    let mut builder = SessionBuilder::new(Source {
         name: "s".into(),
         format: "openai_chat",
         bytes: Vec::new().into(),
-    })
+    });
+    builder.default_vendor(ModelVendor::OpenAi);
+    builder
 }
 
 fn part(body: Body) -> Part {
@@ -624,14 +627,14 @@ fn a_recorded_compaction_keeps_its_own_and_later_messages() {
         b.message(Draft::new(Role::Assistant, vec![text("y")]))
     };
     say(&mut b);
-    let carried = say(&mut b);
+    let resent = say(&mut b);
     let summary = Draft {
         is_summary: true,
         in_history: false,
         ..Draft::new(Role::User, vec![text("s")])
     };
     // The summary follows the compaction, as in Claude Code's files.
-    b.compaction("auto", None, None, vec![carried, carried + 1]);
+    b.compaction("auto", None, None, vec![resent, resent + 1]);
     b.message(summary);
     say(&mut b);
     let session = b.finish();

@@ -154,15 +154,15 @@ fn edited(session: &Session, message: usize, text: &str) -> ManagedEntry {
 }
 
 fn try_export(session: &Session, entries: Vec<ManagedEntry>) -> Result<Vec<u8>, String> {
-    let export = formats::by_name("codex_rollout")
-        .and_then(|f| f.export)
-        .expect("it can be written");
+    let codex = formats::by_name("codex_rollout").expect("bundled");
     let managed = Managed {
         entries,
         tokens: Some(Tokens(4321)),
         ..Managed::default()
     };
-    export(session, &managed).map_err(|error| error.to_string())
+    codex
+        .write(session, &managed)
+        .map_err(|error| error.to_string())
 }
 
 fn export(session: &Session, entries: Vec<ManagedEntry>) -> String {
@@ -743,14 +743,12 @@ fn a_copy_in_another_format_has_what_a_compaction_kept() {
         &json!({"message": "", "replacement_history": [picture]}),
     );
     let source = rollout.session();
-    let openai = formats::by_name("openai_chat")
-        .and_then(|f| f.export)
-        .expect("it can be written");
+    let openai = formats::by_name("openai_chat").expect("bundled");
     let managed = Managed {
         entries: kept(context(&source)),
         ..Managed::default()
     };
-    let there = parse(&openai(&source, &managed).expect("it can be written"));
+    let there = parse(&openai.write(&source, &managed).expect("it can be written"));
     let is_picture = |body: &Body| matches!(body, Body::Media { bytes: 8, .. });
     assert!(
         there.parts.iter().any(|part| is_picture(&part.body)),

@@ -2,6 +2,7 @@
 //! that can be written.
 
 use crate::fixtures::{Fixture, all_kept, fixtures, read, said};
+use plimsoll::formats::by_name;
 
 /// A change to a file that keeps its content.
 struct Change {
@@ -107,7 +108,7 @@ fn writable() -> Vec<(Fixture, String, Vec<String>)> {
     for fixture in fixtures() {
         let text = String::from_utf8_lossy(&fixture.bytes).into_owned();
         let sessions = read(&fixture.name, &fixture.bytes).map(|parsed| parsed.sessions);
-        if let (Some(_), Ok([only])) = (fixture.export(), sessions.as_deref()) {
+        if let (Some(_), Ok([only])) = (fixture.writer(), sessions.as_deref()) {
             let said = said(only);
             found.push((fixture, text, said));
         }
@@ -126,10 +127,10 @@ fn wrong(fixture: &Fixture, text: &str, expected: Option<&[String]>) -> Option<S
     let [only] = &parsed.sessions[..] else {
         return Some(format!("{} sessions", parsed.sessions.len()));
     };
-    let Some(export) = plimsoll::formats::by_name(only.source.format).and_then(|f| f.export) else {
+    let Some(format) = by_name(only.source.format).filter(|format| format.is_writable()) else {
         return Some(format!("read as {}", only.source.format));
     };
-    match export(only, &all_kept(only)) {
+    match format.write(only, &all_kept(only)) {
         Err(error) => return Some(format!("not written: {error}")),
         Ok(out) if out != text.as_bytes() => {
             return Some(format!(

@@ -46,7 +46,7 @@ fn sources() -> impl Iterator<Item = PathBuf> {
 fn job(source: &Path, preset: &str, output: PathBuf) -> ExportJob {
     let case = loaded(source).case;
     let policy = presets::by_name(preset).expect("bundled");
-    let own = formats::by_name(case.session.source.format).filter(|f| f.export.is_some());
+    let own = formats::by_name(case.session.source.format).filter(|f| f.is_writable());
     let any = formats::by_name("openai_chat").expect("bundled");
     ExportJob {
         knobs: policy.defaults(),

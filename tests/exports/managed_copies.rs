@@ -22,7 +22,7 @@ fn case(session: Session) -> Option<Case> {
 /// Returns the main conversation of every fixture that can be written.
 fn written() -> Vec<(Fixture, Case)> {
     let all = fixtures().into_iter();
-    let all = all.filter(|fixture| fixture.export().is_some());
+    let all = all.filter(|fixture| fixture.writer().is_some());
     all.filter_map(|fixture| {
         let parsed = read(&fixture.name, &fixture.bytes).ok()?;
         let case = case(parsed.sessions.into_iter().next()?)?;

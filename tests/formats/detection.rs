@@ -5,48 +5,24 @@
 
 use crate::description::{description_of, part};
 use crate::dice::Dice;
-use plimsoll::formats::{self, Input, Parsed};
+use crate::fixtures::{self, Fixture, all_kept, fixtures};
+use plimsoll::formats::{FORMATS, Parsed};
 use plimsoll::session::{Body, Managed, ManagedEntry, ManagedPart, Message, Session, WrittenKind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-fn fixtures() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-    let folders = std::fs::read_dir(root).into_iter().flatten().flatten();
-    let mut files: Vec<PathBuf> = folders
-        .filter_map(|folder| std::fs::read_dir(folder.path()).ok())
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_none_or(|end| end != "expected"))
-        .collect();
-    files.sort();
-    files
-}
-
-/// Returns the format of a fixture, which is the name of its folder.
-fn format_of(path: &Path) -> String {
-    let folder = path.parent().and_then(Path::file_name);
-    folder.unwrap_or_default().to_string_lossy().into_owned()
-}
-
-fn read(path: &Path, bytes: &[u8]) -> Result<Parsed, String> {
-    let name = path.file_name().unwrap_or_default();
-    let parsed = formats::parse(&Input {
-        name: name.to_string_lossy().into_owned(),
-        bytes: bytes.to_vec().into(),
-    });
-    parsed.map_err(|refused| refused.to_string())
+/// Reads bytes under the name of a fixture.
+fn read(fixture: &Fixture, bytes: &[u8]) -> Result<Parsed, String> {
+    let name = fixture.name.rsplit(['/', '\\']).next();
+    fixtures::read(name.unwrap_or_default(), bytes)
 }
 
 #[test]
 fn every_fixture_is_detected_and_reads_as_expected() {
-    let files = fixtures();
-    assert!(files.len() > 40, "only {} fixtures", files.len());
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let mut wrong = Vec::new();
-    for path in files {
-        let bytes = std::fs::read(&path).unwrap();
-        let shown = path.display();
-        let parsed = match read(&path, &bytes) {
+    for fixture in fixtures() {
+        let shown = &fixture.name;
+        let parsed = match read(&fixture, &fixture.bytes) {
             Ok(parsed) => parsed,
             Err(refused) => {
                 wrong.push(format!("{shown}: refused: {refused}"));
@@ -54,11 +30,11 @@ fn every_fixture_is_detected_and_reads_as_expected() {
             }
         };
         let format = parsed.sessions[0].source.format;
-        if format != format_of(&path) {
+        if format != fixture.format {
             wrong.push(format!("{shown}: detected as {format}"));
             continue;
         }
-        let description = PathBuf::from(format!("{shown}.expected"));
+        let description = root.join(format!("{shown}.expected"));
         let text = description_of(&parsed);
         if std::env::var_os("PLIMSOLL_UPDATE_FIXTURES").is_some() {
             std::fs::write(&description, &text).unwrap();
@@ -71,11 +47,12 @@ fn every_fixture_is_detected_and_reads_as_expected() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-fn all_kept(session: &Session) -> Managed {
-    let kept = |message| ManagedEntry::Kept { message };
-    Managed {
-        entries: (0..session.messages.len()).map(kept).collect(),
-        ..Managed::default()
+#[test]
+fn every_format_has_a_fixture() {
+    let fixtures = fixtures();
+    for format in FORMATS {
+        let has_fixture = fixtures.iter().any(|fixture| fixture.format == format.name);
+        assert!(has_fixture, "add a file to tests/fixtures/{}", format.name);
     }
 }
 
@@ -83,42 +60,37 @@ fn all_kept(session: &Session) -> Managed {
 const OWN_TESTS: [&str; 2] = ["claude_code", "codex_rollout"];
 
 /// Returns the fixtures of formats that can be written, with their sessions.
-fn writable() -> Vec<(PathBuf, Vec<Session>)> {
+fn writable() -> Vec<(Fixture, Vec<Session>)> {
     let mut found = Vec::new();
-    for path in fixtures() {
-        let parsed = std::fs::read(&path)
-            .ok()
-            .and_then(|bytes| read(&path, &bytes).ok());
-        let format = formats::by_name(&format_of(&path));
-        let is_written = format.is_some_and(|f| f.export.is_some() && !OWN_TESTS.contains(&f.name));
-        if let Some(parsed) = parsed.filter(|_| is_written) {
-            found.push((path, parsed.sessions));
+    for fixture in fixtures() {
+        let is_written = fixture.writer().is_some() && !OWN_TESTS.contains(&fixture.format);
+        if let Some(parsed) = read(&fixture, &fixture.bytes).ok().filter(|_| is_written) {
+            found.push((fixture, parsed.sessions));
         }
     }
     found
 }
 
-fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, String> {
-    let format = formats::by_name(session.source.format).ok_or("no format")?;
-    let export = format.export.ok_or("it cannot be written")?;
-    export(session, managed).map_err(|error| error.to_string())
+fn export(fixture: &Fixture, session: &Session, managed: &Managed) -> Vec<u8> {
+    let format = fixture.writer().expect("it can be written");
+    format.write(session, managed).unwrap()
 }
 
 #[test]
 fn untouched_sessions_are_written_byte_for_byte() {
     let mut written = 0;
-    for (path, sessions) in writable() {
-        let shown = path.display();
+    for (fixture, sessions) in writable() {
+        let shown = &fixture.name;
         if let [only] = &sessions[..] {
-            let out = export(only, &all_kept(only)).unwrap();
+            let out = export(&fixture, only, &all_kept(only));
             let source = only.source.bytes.whole();
             let source = String::from_utf8_lossy(&source);
             assert_eq!(String::from_utf8_lossy(&out), source, "{shown}");
         }
         // One of several sessions is written alone.
         for session in &sessions {
-            let out = export(session, &all_kept(session)).unwrap();
-            let again = read(&path, &out).unwrap();
+            let out = export(&fixture, session, &all_kept(session));
+            let again = read(&fixture, &out).unwrap();
             assert_eq!(bodies(&again.sessions[0]), bodies(session), "{shown}");
             written += 1;
         }
@@ -223,12 +195,12 @@ fn texts(session: &Session) -> Vec<String> {
 fn edited_sessions_read_as_their_remaining_texts() {
     let mut dice = Dice(11);
     let mut n_read = 0;
-    for (path, sessions) in writable() {
+    for (fixture, sessions) in writable() {
         for session in &sessions {
             for _ in 0..100 {
                 let (managed, mut expected) = random_edit(session, &mut dice);
-                let out = export(session, &managed).unwrap();
-                let Ok(again) = read(&path, &out) else {
+                let out = export(&fixture, session, &managed);
+                let Ok(again) = read(&fixture, &out) else {
                     // The rest may not be a conversation, or the format cannot be detected.
                     continue;
                 };
@@ -240,7 +212,7 @@ fn edited_sessions_read_as_their_remaining_texts() {
                     found,
                     expected,
                     "{}:\n{}",
-                    path.display(),
+                    fixture.name,
                     String::from_utf8_lossy(&out)
                 );
                 n_read += 1;
@@ -253,18 +225,18 @@ fn edited_sessions_read_as_their_remaining_texts() {
 #[test]
 fn truncated_and_damaged_fixtures_do_not_stop_the_reader() {
     let mut dice = Dice(5);
-    for path in fixtures() {
-        let bytes = std::fs::read(&path).unwrap();
+    for fixture in fixtures() {
+        let bytes = &fixture.bytes;
         for _ in 0..60 {
             let mut torn = bytes.clone();
             torn.truncate(usize::try_from(dice.roll(bytes.len() as u64 + 1)).unwrap());
-            let _ = read(&path, &torn);
+            let _ = read(&fixture, &torn);
             let mut damaged = bytes.clone();
             for _ in 0..3 {
                 let at = usize::try_from(dice.roll(bytes.len() as u64)).unwrap();
                 damaged[at] = u8::try_from(dice.roll(256)).unwrap();
             }
-            let _ = read(&path, &damaged);
+            let _ = read(&fixture, &damaged);
         }
     }
 }

@@ -47,7 +47,7 @@ fn listing_a_folder_skips_everything_but_files() {
     pipe(&at("pipe.jsonl"));
     pipe(&at("deep/pipe.md"));
     let found = find_in(here.path(), &Progress::default()).unwrap();
-    let paths: Vec<_> = found.iter().map(|f| &f.path).collect();
+    let paths: Vec<_> = found.files.iter().map(|f| &f.path).collect();
     assert_eq!(paths, [&at("talk.json")]);
 }
 

@@ -5,6 +5,7 @@
 use crate::fixtures::{Fixture, all_kept, fixtures, read};
 use crate::hostile_input::{keys, objects, replaced, text, values};
 use crate::rules::keeps_the_rules;
+use plimsoll::formats::by_name;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -39,9 +40,9 @@ fn check_changed(fixture: &Fixture, changed: &str, what: &str) {
     parsed.sessions.iter().for_each(keeps_the_rules);
     drop(report);
     if let [only] = &parsed.sessions[..]
-        && let Some(export) = plimsoll::formats::by_name(only.source.format).and_then(|f| f.export)
+        && let Some(format) = by_name(only.source.format).filter(|format| format.is_writable())
     {
-        let written = export(only, &all_kept(only));
+        let written = format.write(only, &all_kept(only));
         let is_same = written
             .as_ref()
             .is_ok_and(|written| written == changed.as_bytes());

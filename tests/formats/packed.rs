@@ -55,10 +55,10 @@ fn all_described(read: &Result<Parsed, String>) -> String {
 
 /// Writes a session untouched, and with its first part replaced and its last message removed.
 fn written(session: &Session) -> Vec<String> {
-    let Some(export) = formats::by_name(session.source.format).and_then(|format| format.export)
-    else {
+    let format = formats::by_name(session.source.format).expect("a known format");
+    if !format.is_writable() {
         return Vec::new();
-    };
+    }
     let mut edited = all_kept(session);
     let first = session
         .messages
@@ -78,7 +78,7 @@ fn written(session: &Session) -> Vec<String> {
         };
         edited.entries.pop();
     }
-    let write = |managed| match export(session, managed) {
+    let write = |managed| match format.write(session, managed) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) => error.to_string(),
     };

@@ -1,9 +1,9 @@
 #!/bin/sh
-# tests/fuzz/run.sh [SECONDS [TARGET…]]: fuzzes each target for so long, ten minutes unless told, and stops at a find.
+# tests/fuzz/run.sh [SECONDS [TARGET…]]: fuzzes each target (default: all) for SECONDS (default: 600). Stops at the first crash.
 #
-# Needs cargo-fuzz (`cargo install cargo-fuzz --locked`) and a C++ compiler; a stable Rust will do. Fixtures and samples
-# are the seeds. What was learned stays in tests/fuzz/corpus, what was found in tests/fuzz/artifacts (neither is kept in
-# the repository): a find becomes a regression test beside the code that it is about.
+# Needs cargo-fuzz (`cargo install cargo-fuzz --locked`) and a C++ compiler; stable Rust suffices. Fixtures and sample
+# sessions are the seeds. Inputs are collected in tests/fuzz/corpus, crashes in tests/fuzz/artifacts. Commit neither. Turn a
+# crash into a regression test next to the code.
 set -eu
 cd "$(dirname "$0")/../.."
 seconds=${1:-600}
@@ -12,7 +12,7 @@ seconds=${1:-600}
 export RUSTC_BOOTSTRAP=1
 [ -f tests/fuzz/Cargo.lock ] || cp Cargo.lock tests/fuzz/Cargo.lock
 
-# One file for each of the given ones, by a name of its own.
+# Copies files to the corpus, each under a unique name.
 copy() {
     for file; do
         case $file in *.expected) continue ;; esac
@@ -20,7 +20,7 @@ copy() {
     done
 }
 
-# Every file to every parser, which the first byte chooses: more numbers than there are formats do no harm.
+# Copies each file once per format. The first byte of an input selects the format, modulo their number.
 copy_to_parsers() {
     for file; do
         case $file in *.expected) continue ;; esac

@@ -38,6 +38,8 @@ struct Fault {
     serve: Serve,
     /// The result of a question.
     result: QuestionCounts,
+    /// Longest wait for a byte. Only faults that end by it make it short, because a busy machine delays every answer.
+    limit: Duration,
 }
 
 const ANSWERED: QuestionCounts = QuestionCounts {
@@ -75,6 +77,18 @@ impl Fault {
             api: "openai",
             serve: Box::new(serve),
             result,
+            limit: PATIENCE,
+        }
+    }
+
+    /// Returns a fault that ends when a time limit of the client is over.
+    fn timed_out(
+        name: impl Into<String>,
+        serve: impl Fn(&mut Client, usize) + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            limit: millis(600),
+            ..Self::new(name, FAILED, serve)
         }
     }
 
@@ -92,7 +106,7 @@ fn of_the_moment() -> Vec<Fault> {
     let mut faults = Vec::new();
     for (start, words) in stalls() {
         let name = format!("stalls after {start:?}: {words}");
-        faults.push(Fault::new(name, FAILED, move |client, _| {
+        faults.push(Fault::timed_out(name, move |client, _| {
             client.send(start.as_bytes());
             client.stall();
         }));
@@ -118,11 +132,10 @@ fn of_the_moment() -> Vec<Fault> {
             std::thread::sleep(millis(20));
         }
     };
-    faults.push(Fault::new("sends slowly forever", FAILED, slowly));
+    faults.push(Fault::timed_out("sends slowly forever", slowly));
     let informational = b"HTTP/1.1 100 Continue\r\n\r\n".repeat(50);
-    faults.push(Fault::new(
+    faults.push(Fault::timed_out(
         "informational responses",
-        FAILED,
         move |client, _| client.send_forever(&informational),
     ));
     faults.push(Fault::of_bytes(
@@ -312,11 +325,11 @@ fn answer_to(request: &Received) -> String {
     read(&request.json(), "A")
 }
 
-/// Returns a model with short limits.
-fn model(api: &str, server: &Server) -> Model {
+/// Returns a model with a time limit.
+fn model(api: &str, server: &Server, limit: Duration) -> Model {
     let mut client = client(api, &server.url());
-    (client.limits.first_byte, client.limits.idle) = (millis(300), millis(300));
-    client.limits.total = millis(900);
+    (client.limits.first_byte, client.limits.idle) = (limit, limit);
+    client.limits.total = 3 * limit;
     client.retries.max_retries = 1;
     client.retries.first_wait = millis(5);
     model_of(client)
@@ -384,7 +397,7 @@ fn assert_survives(tier: Tier, fault: Fault) {
     let job = job(tier);
     let name = fault.name;
     let faulty = FaultyServer::new(fault.api, fault.serve, Faulty::Questions);
-    let model = model(fault.api, &faulty.server);
+    let model = model(fault.api, &faulty.server, fault.limit);
     let evaluation = run_logged(&job, &model, &path, None);
     let evaluation = evaluation.unwrap_or_else(|error| panic!("{name}: {error}"));
     let (counts, n) = (evaluation.report.requests.questions, faulty.n_faulty());
@@ -475,7 +488,7 @@ fn assert_summary_fault_is_counted(tier: Tier, fault: Fault) {
     let mut job = job(tier);
     job.samples = 2;
     let faulty = FaultyServer::new(fault.api, fault.serve, Faulty::Summaries);
-    let model = model(fault.api, &faulty.server);
+    let model = model(fault.api, &faulty.server, fault.limit);
     let name = fault.name;
     let evaluation = run_logged(&job, &model, &path, None);
     let evaluation = evaluation.unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -511,7 +524,7 @@ fn a_failure_of_all_requests_ends_the_run_with_its_reason_and_a_log_that_continu
         let job = job(Tier::Probes);
         let fault = Fault::of_bytes("rejected key", FAILED, rejected);
         let faulty = FaultyServer::new("openai", fault.serve, Faulty::Questions);
-        let model = model("openai", &faulty.server);
+        let model = model("openai", &faulty.server, PATIENCE);
         let evaluation = run_logged(&job, &model, &path, None).expect("answers");
         let Some(Stopped::Failed(reason)) = &evaluation.stopped else {
             panic!("{:?}", evaluation.stopped);
@@ -553,7 +566,7 @@ fn a_server_that_stops_answering_ends_the_run_after_some_failures() {
             }
             client.send(&reply(&answer_to(request)));
         });
-        let model = model("openai", &server);
+        let model = model("openai", &server, PATIENCE);
         let stopped = run_logged(&job, &model, &path, None).expect("summaries were written");
         assert!(matches!(stopped.stopped, Some(Stopped::Failed(_))));
         let counts = stopped.report.requests.questions;
@@ -572,7 +585,7 @@ fn a_server_that_stops_answering_ends_the_run_after_some_failures() {
 fn a_server_that_resets_connections_ends_the_run() {
     let job = job(Tier::Probes);
     for start in [String::new(), format!("{STREAM_HEAD}{}", event("half"))] {
-        let resetting = model("openai", &Server::resetting(start));
+        let resetting = model("openai", &Server::resetting(start), PATIENCE);
         let mut log = EvaluationLog::new(&resetting, None);
         let error = evaluate(&job, Some(&resetting), &mut log, None);
         let error = error.expect_err("there is no answer");
@@ -611,7 +624,7 @@ fn the_budget_holds_when_answers_are_lost() {
     let sent = |name: &str, serve: Option<Serve>| {
         let serve = serve.unwrap_or_else(|| Box::new(|client, _| client.send(&reply("A"))));
         let faulty = FaultyServer::new("openai", serve, Faulty::Questions);
-        let model = model("openai", &faulty.server);
+        let model = model("openai", &faulty.server, PATIENCE);
         let path = here.path().join(name);
         let evaluation = run_logged(&job, &model, &path, Some(&budget)).expect("answers");
         assert_eq!(evaluation.stopped, Some(Stopped::Budget), "{name}");

@@ -7,6 +7,7 @@ mod case;
 mod known_differences;
 mod replay;
 mod settings;
+mod systems;
 
 use crate::vector_runners::compare::difference;
 use crate::{Tally, case_files, wrong_proof};
@@ -20,67 +21,45 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use systems::{BEFORE_IDS, BEFORE_PATHS, REFUSALS};
 
 /// Result of a case.
 enum Verdict {
     Passed,
     /// The first difference.
     Failed(String),
-    NotCovered(&'static str),
+    /// The system has no preset.
+    NotCovered,
 }
-
-/// Reason of the cases of systems without a preset, which the table shows.
-const NO_PRESET: &str = "no preset";
 
 #[test]
 fn replays_send_what_the_systems_sent() {
     let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/replays");
-    let additional = std::env::var_os("PLIMSOLL_REPLAYS").map(PathBuf::from);
-    let mut known = known_differences();
-    let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
-    let mut output = "\n".to_owned();
-    let mut unexpected = Vec::new();
-    let mut proven: BTreeMap<String, usize> = BTreeMap::new();
-    for folder in [Some(bundled.clone()), additional].into_iter().flatten() {
-        for file in case_files(&folder) {
-            let Judged {
-                name,
-                system,
-                preset,
-                verdict,
-            } = judged(&file);
-            let tally = tallies.entry(system).or_default();
-            // Only the bundled cases are listed.
-            let listed = (folder == bundled).then(|| known.remove(&name)).flatten();
-            match verdict {
-                Verdict::Passed => {
-                    tally.passed += 1;
-                    *proven.entry(preset).or_default() += usize::from(folder == bundled);
-                    if listed.is_some() {
-                        unexpected.push(format!("{name} passes: remove it from the list"));
-                    }
-                }
-                Verdict::Failed(why) => {
-                    tally.failed += 1;
-                    let mark = if listed.is_some() {
-                        "known difference"
-                    } else {
-                        "FAILED"
-                    };
-                    writeln!(output, "{mark} {name}: {why}").unwrap();
-                    if listed.is_none() {
-                        unexpected.push(format!("{name} fails"));
-                    }
-                }
-                Verdict::NotCovered(why) => {
-                    tally.not_covered += 1;
-                    if why != NO_PRESET {
-                        writeln!(output, "not covered {name}: {why}").unwrap();
-                    }
-                }
-            }
+    let mut results = Results {
+        known: known_differences(),
+        output: "\n".to_owned(),
+        ..Results::default()
+    };
+    for file in case_files(&bundled) {
+        let judged = judged(&file);
+        let is_known = results.known.remove(&judged.name).is_some();
+        if let Verdict::Passed = judged.verdict {
+            *results.proven.entry(judged.preset.clone()).or_default() += 1;
         }
+        results.add(judged, is_known);
     }
+    // Only the bundled cases are listed and counted in presets.
+    let additional = std::env::var_os("PLIMSOLL_REPLAYS").map(PathBuf::from);
+    for file in additional.iter().flat_map(|folder| case_files(folder)) {
+        results.add(judged(&file), false);
+    }
+    let Results {
+        known,
+        tallies,
+        mut output,
+        mut unexpected,
+        proven,
+    } = results;
     let absent = known
         .keys()
         .map(|name| format!("{name} is listed but is not a covered case"));
@@ -89,6 +68,48 @@ fn replays_send_what_the_systems_sent() {
     add_table(&mut output, &tallies);
     io::stdout().write_all(output.as_bytes()).unwrap();
     assert!(unexpected.is_empty(), "{}", unexpected.join("\n"));
+}
+
+/// Results of all cases.
+#[derive(Default)]
+struct Results {
+    /// Listed cases that no file had so far, with the reasons.
+    known: BTreeMap<String, String>,
+    /// Numbers of cases by system.
+    tallies: BTreeMap<String, Tally>,
+    /// Lines about single cases.
+    output: String,
+    /// Results other than the expected ones.
+    unexpected: Vec<String>,
+    /// Numbers of bundled cases that passed, by preset.
+    proven: BTreeMap<String, usize>,
+}
+
+impl Results {
+    /// Adds a case. `is_known` says whether it is listed as one that differs.
+    fn add(&mut self, judged: Judged, is_known: bool) {
+        let name = judged.name;
+        let tally = self.tallies.entry(judged.system).or_default();
+        match judged.verdict {
+            Verdict::Passed => {
+                tally.passed += 1;
+                if is_known {
+                    let line = format!("{name} passes: remove it from the list");
+                    self.unexpected.push(line);
+                }
+            }
+            Verdict::Failed(why) if is_known => {
+                tally.failed += 1;
+                let _ = writeln!(self.output, "known difference {name}: {why}");
+            }
+            Verdict::Failed(why) => {
+                tally.failed += 1;
+                let _ = writeln!(self.output, "FAILED {name}: {why}");
+                self.unexpected.push(format!("{name} fails"));
+            }
+            Verdict::NotCovered => tally.not_covered += 1,
+        }
+    }
 }
 
 fn add_table(output: &mut String, tallies: &BTreeMap<String, Tally>) {
@@ -152,7 +173,7 @@ fn judged(file: &Path) -> Judged {
 fn judge(case: &ReplayCase) -> Verdict {
     let policy = match policy(case) {
         Ok(Some(policy)) => policy,
-        Ok(None) => return Verdict::NotCovered(NO_PRESET),
+        Ok(None) => return Verdict::NotCovered,
         Err(why) => return Verdict::Failed(why),
     };
     let compared = Replay::new(case, policy).and_then(|replay| {
@@ -225,7 +246,7 @@ fn differs(expected: &ExpectedCall, actual: &ActualCall) -> Option<String> {
 /// Returns the names of mechanisms in one notation: with hyphens, and refusals as [`REFUSED`].
 fn names(fired: &[String]) -> Value {
     let name = |name: &String| match &**name {
-        "ContextOverflowError" | "ContextWindowOverflowException" => REFUSED.to_owned(),
+        name if REFUSALS.contains(&name) => REFUSED.to_owned(),
         name if name.starts_with("failed: ") => name.to_owned(),
         name => name.replace('_', "-"),
     };
@@ -267,16 +288,6 @@ fn message(message: &Value) -> Value {
     }
     Value::Object(compared)
 }
-
-/// Phrases before the path of a file that a system wrote.
-const BEFORE_PATHS: [&str; 3] = [
-    "Full output saved to: ",
-    "For full output see: ",
-    "Full output available at: ",
-];
-
-/// Text before the random names of files.
-const BEFORE_IDS: &str = " /conversation_history/";
 
 /// Removes the path of a written file, which depends on the machine.
 fn without_path(content: &Value) -> Value {

@@ -2,10 +2,11 @@
 
 use super::case::ReplayCase;
 use super::settings::settings;
+use super::systems::{REFUSALS, class_of};
 use plimsoll::chat::message_to_json;
 use plimsoll::engine::{
-    ActionKind, Answer, Case, Did, EntryBody, Event, Hook, KnobValues, Left, Outcome, PartStatus,
-    Policy, ProviderError, Reply, Request, Schedule, WindowPlan, WindowSource,
+    ActionKind, Answer, Case, Effect, EntryBody, Event, Hook, KnobValues, Left, Outcome,
+    PartStatus, Policy, ProviderError, Reply, Request, Schedule, WindowPlan, WindowSource,
 };
 use plimsoll::exec::{CallContext, ExportJob, LoadOptions, Summarizer, context_with, load_bytes};
 use plimsoll::formats;
@@ -40,7 +41,7 @@ impl ActualCall {
     pub(crate) fn fired_as(&self, expected: &[String]) -> Vec<String> {
         let lists_refusals = expected
             .iter()
-            .any(|name| name.ends_with("OverflowError") || name.ends_with("OverflowException"));
+            .any(|name| REFUSALS.contains(&name.as_str()));
         let name = |name: &String| match name.strip_prefix(REPAIR) {
             None if name == REFUSED && !lists_refusals => None,
             None => Some(name.clone()),
@@ -148,21 +149,8 @@ impl<'a> Replay<'a> {
             from: origins(outcome),
             fired: {
                 let events: Vec<&Event> = outcome.events.iter().filter(is_of_call).collect();
-                let names_of = |error: Option<&Arc<str>>| -> Vec<String> {
-                    let is_same = |event: &&&Event| match (&event.error, error) {
-                        (Some(own), Some(error)) => Arc::ptr_eq(own, error),
-                        (own, error) => own.is_none() && error.is_none(),
-                    };
-                    let events = events.iter().filter(is_same);
-                    let names = events.flat_map(|event| fired(event, &self.case.system));
-                    names.collect()
-                };
                 let errors = case.errors.iter().filter(|error| error.call == call);
-                let after_errors = errors.flat_map(|error| {
-                    let refused = std::iter::once(REFUSED.to_owned());
-                    refused.chain(names_of(Some(&error.text)))
-                });
-                names_of(None).into_iter().chain(after_errors).collect()
+                names(&events, errors, &self.case.system)
             },
             believed: {
                 let mut counts = outcome.compared.iter().filter(|(of, _)| *of == call);
@@ -175,6 +163,27 @@ impl<'a> Replay<'a> {
             halts: outcome.halts.iter().map(|halt| halt.why.clone()).collect(),
         })
     }
+}
+
+/// Returns the names of the mechanisms of a call: those before its request, then each rejection with those after it.
+fn names<'e>(
+    events: &[&Event],
+    errors: impl Iterator<Item = &'e ProviderError>,
+    system: &str,
+) -> Vec<String> {
+    let names_after = |error: Option<&Arc<str>>| -> Vec<String> {
+        let is_after = |event: &&&Event| match (&event.error, error) {
+            (Some(own), Some(error)) => Arc::ptr_eq(own, error),
+            (own, error) => own.is_none() && error.is_none(),
+        };
+        let events = events.iter().filter(is_after);
+        events.flat_map(|event| fired(event, system)).collect()
+    };
+    let after_errors = errors.flat_map(|error| {
+        let refused = std::iter::once(REFUSED.to_owned());
+        refused.chain(names_after(Some(&error.text)))
+    });
+    names_after(None).into_iter().chain(after_errors).collect()
 }
 
 /// Returns the messages of the written conversation.
@@ -237,8 +246,9 @@ fn fired(event: &Event, system: &str) -> Vec<String> {
         return Vec::new();
     }
     // A mechanism that ran without a change or an error counts.
-    let is_idle = event.log.is_empty() && event.request.is_none() && event.did == Did::Nothing;
-    let acted = matches!(event.did, Did::Removed | Did::Changed) || is_idle;
+    let is_idle =
+        event.log.is_empty() && event.request.is_none() && event.effect == Effect::Nothing;
+    let acted = matches!(event.effect, Effect::Removed | Effect::Changed) || is_idle;
     let failures = event.log.iter().map(|line| format!("failed: {line}"));
     let names = if event.stage == STRATEGIES {
         let terms = event.cause.terms.iter();
@@ -261,19 +271,15 @@ const AGAIN: [&str; 5] = [
 
 /// Returns the name that cases give to a mechanism.
 fn mechanism(event: &Event, system: &str) -> String {
-    let is_langchain = system == "langchain";
-    match (&*event.stage, event.action) {
-        ("clear", ActionKind::Clear) if is_langchain => "ClearToolUsesEdit".to_owned(),
-        ("summarize", ActionKind::Summarize) if is_langchain => {
-            "SummarizationMiddleware".to_owned()
-        }
-        (stage, ActionKind::Repair) => format!("{REPAIR}{}", stage.replace('_', "-")),
-        // Stages of one mechanism at several points of a call.
-        (stage, _) => {
-            let name = AGAIN.iter().find_map(|end| stage.strip_suffix(end));
-            name.unwrap_or(stage).replace('_', "-")
-        }
+    if let Some(class) = class_of(system, &event.stage, event.action) {
+        return class.to_owned();
     }
+    if event.action == ActionKind::Repair {
+        return format!("{REPAIR}{}", event.stage.replace('_', "-"));
+    }
+    // Stages of one mechanism at several points of a call.
+    let name = AGAIN.iter().find_map(|end| event.stage.strip_suffix(end));
+    name.unwrap_or(&event.stage).replace('_', "-")
 }
 
 /// Answers summary requests with the case's text and records them.

@@ -1,54 +1,10 @@
 //! Sets a preset's settings to a case's configuration.
 
 use super::case::ReplayCase;
+use super::systems::{STAGE_TEXTS, STUB_VALUES, additional_keys};
 use plimsoll::engine::{Knob, KnobValues, Policy};
 use plimsoll::presets::{self, PRESETS};
-use serde_json::{Value, json};
-
-/// Texts of a configuration that stages take: action, key of the stage, and key of the configuration.
-const STAGE_TEXTS: [(&str, &str, &str); 13] = [
-    ("agent_framework.compact", "strategies", "strategies"),
-    (
-        "agent_framework.compact",
-        "before_strategy",
-        "before_strategy",
-    ),
-    (
-        "agent_framework.compact",
-        "after_strategy",
-        "after_strategy",
-    ),
-    ("ai_sdk.prune", "rules", "pruneMessages.toolCalls"),
-    ("langchain.clear", "exclude_tools", "exclude_tools"),
-    ("langchain.clear", "placeholder", "placeholder"),
-    (
-        "openai_agents.compact",
-        "trimmable_tools",
-        "ToolOutputTrimmer.trimmable_tools",
-    ),
-    (
-        "openai_agents.trim",
-        "trimmable_tools",
-        "ToolOutputTrimmer.trimmable_tools",
-    ),
-    ("roo_code.condense", "environment", "environmentDetails"),
-    (
-        "deepagents.cut_arguments",
-        "truncation_text",
-        "truncate_args_settings.truncation_text",
-    ),
-    (
-        "deepagents.summarize",
-        "truncation_text",
-        "truncate_args_settings.truncation_text",
-    ),
-    (
-        "deepagents.clip",
-        "truncation_text",
-        "truncate_args_settings.truncation_text",
-    ),
-    ("swe_agent.remove_regex", "remove", "remove_regex.remove"),
-];
+use serde_json::Value;
 
 /// Returns the policy of a case's preset, with the texts that its configuration sets; `None` without a preset.
 pub(crate) fn policy(case: &ReplayCase) -> Result<Option<Policy>, String> {
@@ -66,10 +22,11 @@ pub(crate) fn policy(case: &ReplayCase) -> Result<Option<Policy>, String> {
             .get("named")
             .and_then(toml::Value::as_str)
             .map(str::to_owned);
-        for (name, key, given) in STAGE_TEXTS {
-            let value = at(&config, given).filter(|_| named.as_deref() == Some(name));
+        for text in STAGE_TEXTS {
+            let takes = |action: &String| text.actions.contains(&action.as_str());
+            let value = at(&config, text.config_key).filter(|_| named.as_ref().is_some_and(takes));
             let value = value.and_then(to_toml);
-            action.extend(value.map(|value| (key.to_owned(), value)));
+            action.extend(value.map(|value| (text.key.to_owned(), value)));
         }
     }
     let policy = presets::parse(&table.to_string()).map_err(|error| error.to_string())?;
@@ -102,7 +59,7 @@ pub(crate) fn settings(case: &ReplayCase, policy: &Policy) -> Result<KnobValues,
     let config = with_tuples(case);
     for knob in &policy.knobs {
         let key = knob.key.as_deref().unwrap_or_default();
-        let is_text = STAGE_TEXTS.iter().any(|(_, _, given)| *given == key);
+        let is_text = STAGE_TEXTS.iter().any(|text| text.config_key == key);
         let value = match at(&config, key) {
             Some(given) if is_text => number(given, knob).unwrap_or(None),
             Some(given) => number(given, knob)?,
@@ -114,9 +71,11 @@ pub(crate) fn settings(case: &ReplayCase, policy: &Policy) -> Result<KnobValues,
                 number(&config[&knob.name], knob)?
             }
             None if knob.unset.is_some() && config.get(key) == Some(&Value::Null) => knob.unset,
-            // The stub of Cline's cases names model and provider `stub`.
-            None if knob.name == "model_chars" => Some(8.0),
-            None => of_another_kind(&case.config, knob).then_some(0.0),
+            None => {
+                let of_system = STUB_VALUES.iter().find(|(name, _)| *name == knob.name);
+                let is_other = || of_another_kind(&case.config, knob).then_some(0.0);
+                of_system.map(|(_, value)| *value).or_else(is_other)
+            }
         };
         if let Some(value) = value {
             let set = policy.set(&mut values, &knob.name, value);
@@ -135,8 +94,7 @@ fn of_another_kind(config: &Value, knob: &Knob) -> bool {
 }
 
 /// Adds a key for each object that the configuration has: `trigger={…}`. Adds the keys of amounts (`trigger`, `keep`) in
-/// the form that presets name: `trigger=("tokens" …)`. A trigger with several keys needs all of them. Of several edits,
-/// the first counts. `True` for Strands' compression is its default.
+/// the form that presets name: `trigger=("tokens" …)`. A trigger with several keys needs all of them.
 fn with_tuples(case: &ReplayCase) -> Value {
     let config = &case.config;
     let mut flat = config.clone();
@@ -171,58 +129,7 @@ fn with_tuples(case: &ReplayCase) -> Value {
             members.insert(format!("{name}=(\"{kind}\" …)"), value);
         }
     }
-    if config["proactive_compression"] == true {
-        let default = json!({"compression_threshold": 0.7});
-        members.insert("proactive_compression".to_owned(), default);
-    }
-    let edit = config["edits"].get(0).and_then(Value::as_object);
-    members.extend(edit.cloned().unwrap_or_default());
-    if case.system == "agent-framework" {
-        members.extend(strategy(config));
-    }
-    flat
-}
-
-/// Returns the strategy of an agent of Microsoft Agent Framework in the form that the preset names: its class, and its
-/// arguments.
-fn strategy(config: &Value) -> serde_json::Map<String, Value> {
-    let harness = config["harness"].as_object();
-    let (name, arguments) = (
-        &config["compaction_strategy"][0],
-        &config["compaction_strategy"][1],
-    );
-    let mut flat = arguments
-        .as_object()
-        .or(harness)
-        .cloned()
-        .unwrap_or_default();
-    let class = match name.as_str().unwrap_or_default() {
-        "" => "none",
-        "window" => "ContextWindowCompactionStrategy",
-        "truncation" => "TruncationStrategy",
-        "tool_result" => "ToolResultCompactionStrategy",
-        "summarization" => "SummarizationStrategy",
-        name if name.contains("sliding") => "SlidingWindowStrategy",
-        name if name.contains("selective") => "SelectiveToolCallCompactionStrategy",
-        _ => "TokenBudgetComposedStrategy",
-    };
-    let counts_tokens = arguments
-        .get("tokens")
-        .is_some_and(|tokens| *tokens == true);
-    let keep = flat.get("keep_last_tool_call_groups").cloned();
-    let has_no_limit = flat.get("max_summary_input_tokens") == Some(&Value::Null);
-    flat.extend([
-        ("harness".to_owned(), harness.is_some().into()),
-        ("compaction_strategy".to_owned(), class.into()),
-        ("tokenizer".to_owned(), counts_tokens.into()),
-    ]);
-    if class.starts_with("ContextWindow") {
-        let key = "ContextWindowCompactionStrategy.keep_last_tool_call_groups".to_owned();
-        flat.extend(keep.map(|keep| (key, keep)));
-    }
-    if has_no_limit {
-        flat.insert("max_summary_input_tokens".to_owned(), 0.into());
-    }
+    members.extend(additional_keys(&case.system, config));
     flat
 }
 

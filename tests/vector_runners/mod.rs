@@ -52,6 +52,11 @@ pub(crate) fn unstated(what: &str) -> NotCovered {
     NotCovered(format!("{what} is not in the case"))
 }
 
+/// Returns the error for a case whose function no runner reproduces.
+fn no_stage(case: &Case) -> NotCovered {
+    NotCovered(format!("no stage named {:?}", case.stage))
+}
+
 /// Runs one case of a system.
 type Runner = fn(&Case) -> Answer;
 

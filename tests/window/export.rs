@@ -337,7 +337,10 @@ fn invalid_limits_block_the_export() {
     let field = (Role::TextInput, "Total time limit");
     type_into(&mut window, field, "soon");
     let told = texts(&window).concat();
-    assert!(told.contains("give seconds, or a time as 5 min"), "{told}");
+    assert!(
+        told.contains("enter seconds or a time such as 5 min"),
+        "{told}"
+    );
     let button = window.get_by_label("Continue…");
     assert!(button.accesskit_node().is_disabled());
     type_into(&mut window, field, "5 min");

@@ -5,7 +5,7 @@ use egui::accesskit::{Role, Toggled};
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use plimsoll::app::runs::replays::Runs;
-use plimsoll::engine::Did;
+use plimsoll::engine::Effect;
 use std::sync::Arc;
 
 fn window() -> Window {
@@ -122,7 +122,10 @@ fn keys_go_to_the_next_and_previous_compaction_and_overflow() {
     press(&mut window, Modifiers::NONE, Key::Home);
     let outcome = &runs(&window).recorded.outcome;
     let last = runs(&window).case.session.calls.len() - 1;
-    let removals = outcome.events.iter().filter(|e| e.did == Did::Removed);
+    let removals = outcome
+        .events
+        .iter()
+        .filter(|e| e.effect == Effect::Removed);
     let mut calls: Vec<usize> = removals.map(|e| e.call.min(last) + 1).collect();
     calls.dedup();
     assert!(!calls.is_empty());

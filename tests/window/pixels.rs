@@ -2,9 +2,11 @@
 
 use crate::screen::{large, sample};
 use egui::{Align, CentralPanel, Frame, Layout, Panel, RichText, TextStyle, Theme, Ui, vec2};
-use plimsoll::app::picture::{Stage, save_png};
+use plimsoll::app::picture::{OffscreenWindow, save_png};
 use plimsoll::app::theme::{self, palette, space};
-use plimsoll::app::timeline::plot::{Axis, LaneLine, TimelineInput, TimelineResponse, timeline};
+use plimsoll::app::timeline::plot::{
+    Axis, CompactionFlag, LaneLine, TimelineInput, TimelineResponse, timeline,
+};
 use plimsoll::app::widgets::{
     KnobSpec, Tone, chip, figure, hairline, knob_slider, primary_button, secondary_button, section,
     status_bar, swatch, tabs, toggle,
@@ -65,13 +67,20 @@ fn at_call(call: usize, by_kind: [u32; Kind::ALL.len()]) -> Sample {
     }
 }
 
+fn compaction(call: usize) -> CompactionFlag {
+    CompactionFlag {
+        call,
+        label: "recorded compaction 183k → 37k".to_owned(),
+    }
+}
+
 struct GeneratedSession {
     recorded: Vec<Sample>,
     lanes: Vec<Vec<Sample>>,
-    events: Vec<Vec<(usize, String)>>,
+    falls: [&'static [usize]; 3],
     usage: Vec<(usize, Tokens)>,
     turns: Vec<usize>,
-    compactions: Vec<(usize, String)>,
+    compactions: Vec<CompactionFlag>,
     selected: Option<usize>,
     trigger: Share,
     knob: f64,
@@ -79,15 +88,12 @@ struct GeneratedSession {
 
 impl GeneratedSession {
     fn new() -> Self {
-        let falls: [&[usize]; 3] = [&[160, 282, 371], &[186, 340, 460], &[161, 270, 360, 475]];
+        let falls: [&'static [usize]; 3] =
+            [&[160, 282, 371], &[186, 340, 460], &[161, 270, 360, 475]];
         let lanes = falls
             .iter()
             .zip([0.18, 0.42, 0.22])
             .map(|(falls, keep)| lane(falls, keep, 7))
-            .collect();
-        let events = falls
-            .iter()
-            .map(|falls| falls.iter().map(|call| (*call, String::new())).collect())
             .collect();
         let recorded = lane(&[247, 404], 0.12, 7);
         let usage = recorded
@@ -97,13 +103,11 @@ impl GeneratedSession {
             .collect();
         Self {
             lanes,
-            events,
+            falls,
             usage,
             recorded,
             turns: (0..CALLS).step_by(23).collect(),
-            compactions: [247, 404]
-                .map(|call| (call, "recorded compaction 183k → 37k".to_owned()))
-                .into(),
+            compactions: [247, 404].map(compaction).into(),
             selected: Some(211),
             trigger: Share(0.75),
             knob: 0.75,
@@ -119,7 +123,7 @@ impl GeneratedSession {
                 samples: &self.lanes[i],
                 dim: false,
                 focused: i == 0,
-                events: &self.events[i],
+                compactions: self.falls[i],
                 no_ops: &[],
                 halts: &[],
                 horizon: None,
@@ -129,7 +133,7 @@ impl GeneratedSession {
         let input = TimelineInput {
             revision: 1,
             area: &self.recorded,
-            unseen: &|_| Tokens::ZERO,
+            unrecorded: &|_| Tokens::ZERO,
             lanes: &lanes,
             recorded_usage: &self.usage,
             windows: &[Tokens(200_000)],
@@ -279,12 +283,12 @@ fn policy(ui: &mut Ui, session: &mut GeneratedSession) {
         }
     });
     ui.add_space(space::L);
-    let knob = |label, value, range, step, log, unit, help, default| KnobSpec {
+    let knob = |label, value, range, step, is_logarithmic, unit, help, default| KnobSpec {
         label,
         value,
         range,
         step,
-        log,
+        is_logarithmic,
         unit,
         help,
         hint: "",
@@ -453,7 +457,7 @@ fn picture(
     pointer: Option<egui::Pos2>,
     name: &str,
 ) -> image::RgbaImage {
-    let mut stage = Stage::new(size, 1.0, theme);
+    let mut stage = OffscreenWindow::new(size, 1.0, theme);
     let mut session = GeneratedSession::new();
     for frame in 0..4 {
         let events = pointer
@@ -502,7 +506,7 @@ fn timeline_picture(
     axis: Axis,
     events: &[Vec<egui::Event>],
 ) {
-    let mut stage = Stage::new(size, 1.0, theme);
+    let mut stage = OffscreenWindow::new(size, 1.0, theme);
     for frame in 0..events.len() + 4 {
         let events = events.get(frame).cloned().unwrap_or_default();
         stage.frame(events, &mut |ui| {
@@ -577,9 +581,7 @@ fn the_timeline_is_drawn_zoomed_by_turns_and_for_unusual_sessions() {
     one.selected = Some(0);
     timeline_picture("t-one.png", size, Theme::Light, &one, Axis::Calls, &[]);
     let mut many = GeneratedSession::new();
-    many.compactions = (0..40)
-        .map(|i| (i * 12 + 3, "auto 183k → 37k".to_owned()))
-        .collect();
+    many.compactions = (0..40).map(|i| compaction(i * 12 + 3)).collect();
     timeline_picture(
         "t-flags.png",
         vec2(700.0, 240.0),
@@ -883,7 +885,7 @@ fn knob_harness<'a>() -> egui_kittest::Harness<'a, f64> {
             value: *value,
             range: 0.0..=1.0,
             step: 0.01,
-            log: false,
+            is_logarithmic: false,
             unit: "of usable",
             help: "",
             hint: "",

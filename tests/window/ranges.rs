@@ -8,6 +8,7 @@ use egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, vec2};
 use egui_kittest::kittest::{By, NodeT as _, Queryable as _};
 use plimsoll::analysis::{Change, ContextDifference, MessageRef};
 use plimsoll::app::runs::replays::{LaneRun, Runs};
+use plimsoll::app::selection::EventId;
 use plimsoll::app::wording;
 use plimsoll::engine::{recorded, simulate};
 
@@ -103,7 +104,7 @@ fn a_drag_selects_calls_that_limit_the_tables_until_escape() {
     assert!(chip.contains(&format!(", {cost}")), "{chip}: {cost}");
     click(&mut window, "Events");
     let runs = self::runs(&window);
-    let is_in_range = |id: &&(Option<usize>, usize)| {
+    let is_in_range = |id: &&EventId| {
         let (_, event) = runs.event(**id).expect("an event");
         (29..=34).contains(&event.call)
     };
@@ -164,7 +165,7 @@ fn two_calls_are_compared_in_every_lane() {
     let all = texts(&window);
     assert!(all.contains(&format!("call 21 → {}", last + 1)), "{all:?}");
     let runs = runs(&window);
-    let reserve = runs.verdict_inputs.0;
+    let reserve = runs.output_reserve;
     let context = |lane: Option<&LaneRun>, call| match lane {
         Some(lane) => simulate(&runs.case, &lane.policy, &lane.knobs, Some(call)).context,
         None => recorded(&runs.case, reserve, Some(call)).context,

@@ -56,7 +56,7 @@ fn result(folder: &TempDir, query: &str) -> SearchResult {
         snippet: 110,
     };
     let index = IndexFolder::default();
-    let files = files.expect("files");
+    let files = files.expect("files").files;
     search(&files, &options, &index, &Progress::default(), |_| {}).expect("a result")
 }
 

@@ -5,7 +5,7 @@ use egui::Vec2;
 use egui::accesskit::Role;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use plimsoll::app::{Options, events};
-use plimsoll::engine::Did;
+use plimsoll::engine::Effect;
 use plimsoll::presets;
 
 /// Opens a window with these presets, or policies with these texts, as lanes.
@@ -156,7 +156,7 @@ fn events_are_filtered_and_shown_term_by_term() {
     window.run_steps(3);
     let runs = window.state().runs().expect("it was replayed");
     let changes = runs.lanes.iter().flat_map(|lane| &lane.outcome.events);
-    let changes = changes.filter(|e| matches!(e.did, Did::Removed | Did::Changed));
+    let changes = changes.filter(|e| matches!(e.effect, Effect::Removed | Effect::Changed));
     let changes = changes.count();
     assert!(changes > 0);
     window.get_by_label("Show changes").click();
@@ -168,10 +168,10 @@ fn events_are_filtered_and_shown_term_by_term() {
     window.key_press(egui::Key::Home);
     window.run_steps(3);
     let lane = &window.state().runs().expect("it was replayed").lanes[0];
-    let is_change = |did: Did| matches!(did, Did::Removed | Did::Changed);
+    let is_change = |effect: Effect| matches!(effect, Effect::Removed | Effect::Changed);
     let mut events = lane.outcome.events.iter();
     let first = events
-        .find(|e| is_change(e.did))
+        .find(|e| is_change(e.effect))
         .expect("it changed something");
     let (why, stage) = (events::text::why(first, &lane.outcome), first.stage.clone());
     let terms = first.cause.terms.clone();

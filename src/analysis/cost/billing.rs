@@ -2,7 +2,7 @@
 
 use crate::engine::Case;
 use crate::presets::prices::{Caching, Price, Prices};
-use crate::session::Session;
+use crate::session::{Call, Session};
 use crate::units::{Millis, Rate, Tokens};
 
 /// Billing rules, as set by the user.
@@ -27,6 +27,16 @@ impl<'a> Billing<'a> {
             bills_rejected: false,
             lifetime: None,
         }
+    }
+
+    /// Returns the price of a model of the session, by its index, on the day of its first call with a time. `None`
+    /// stands for calls whose model is not recorded.
+    pub fn price(self, session: &Session, model: Option<usize>) -> Option<&'a Price> {
+        let name = model.map_or("", |model| &*session.models[model]);
+        let is_of_model = |call: &&Call| model.is_none() || call.model == model;
+        let mut calls = session.calls.iter().filter(is_of_model);
+        let time = calls.find_map(|call| call.time);
+        self.prices.lookup(self.model.unwrap_or(name), time)
     }
 }
 
@@ -185,24 +195,19 @@ fn lifetime(session: &Session) -> Lifetime {
     }
 }
 
-/// Returns one tariff per model, preceded by that of calls with an unknown model. A model has the price of the day of
-/// its first call.
+/// Returns one tariff per model, preceded by that of calls with an unknown model.
 fn tariffs<'a>(
     session: &Session,
     billing: Billing<'a>,
     lifetime: Lifetime,
 ) -> Vec<Option<Tariff<'a>>> {
-    let tariff = |name: &str, at: Option<Millis>| {
-        let price = billing.prices.lookup(billing.model.unwrap_or(name), at)?;
+    let tariff = |model: Option<usize>| {
+        let price = billing.price(session, model)?;
         let rule = billing.prices.rule(&price.caching)?;
         Some(Tariff::new(price, rule, lifetime))
     };
-    let unknown = tariff("", session.calls.iter().find_map(|call| call.time));
-    let known = session.models.iter().enumerate().map(|(idx, name)| {
-        let mut calls = session.calls.iter().filter(|call| call.model == Some(idx));
-        tariff(name, calls.find_map(|call| call.time))
-    });
-    std::iter::once(unknown).chain(known).collect()
+    let models = (0..session.models.len()).map(Some);
+    std::iter::once(None).chain(models).map(tariff).collect()
 }
 
 /// Returns the recorded tokens of each call's answer.

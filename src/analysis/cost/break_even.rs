@@ -7,7 +7,7 @@
 
 use super::price::sampled_calls;
 use super::{BilledCall, Bills, RequestSize};
-use crate::engine::{Did, Event, Outcome};
+use crate::engine::{Effect, Event, Outcome};
 use crate::units::{Tokens, Usd};
 
 /// The costs and savings of a compaction.
@@ -51,7 +51,7 @@ pub fn break_even(bills: &Bills<'_>, outcome: &Outcome) -> Vec<BreakEven> {
         let call = sampled.bill;
         let mut acted: Vec<&Event> = Vec::new();
         while let Some(event) = events.next_if(|event| event.call <= call.index) {
-            acted.extend((event.did != Did::Logged).then_some(event));
+            acted.extend((event.effect != Effect::Logged).then_some(event));
         }
         let removal = removal(idx, &acted);
         let removed = removal.map_or(Tokens::ZERO, |now| now.newly_removed(last_removal));

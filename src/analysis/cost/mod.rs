@@ -58,9 +58,9 @@ pub struct Cost {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CostSource {
-    /// The provider's counts for each call, including its cache.
+    /// The recorded counts of the provider, including its cache.
     Recorded,
-    /// The model of the cache.
+    /// A model of the provider's cache.
     Modelled,
 }
 

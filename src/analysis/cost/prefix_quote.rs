@@ -2,7 +2,7 @@
 
 use super::billing::{Lifetime, Tariff};
 use super::quote::PriceRange;
-use crate::presets::prices::{How, Prices};
+use crate::presets::prices::{CacheMode, Prices};
 use crate::units::Tokens;
 
 /// Requests that begin with the same prefix.
@@ -29,7 +29,7 @@ pub fn cached_price(
     let price = prices.lookup(model, None)?;
     let rule = prices.rule(&price.caching)?;
     let tariff = Tariff::new(price, rule, Lifetime::Usual);
-    let has_cache = marks_cache || rule.how == How::Automatic;
+    let has_cache = marks_cache || rule.mode == CacheMode::Automatic;
     let mut total = PriceRange::default();
     for group in groups.iter().filter(|group| group.requests > 0) {
         let n = group.requests;

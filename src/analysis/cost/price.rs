@@ -1,7 +1,7 @@
 //! Computes the costs of a lane's calls.
 
 use super::{AdditionalCost, BilledCall, Bills, CallCost, Cost, CostSource, RequestSize, Tariff};
-use crate::engine::{Case, Did, Event, Outcome, Sample};
+use crate::engine::{Case, Effect, Event, Outcome, Sample};
 use crate::session::Usage;
 use crate::units::{Rate, Tokens, Usd};
 
@@ -202,7 +202,7 @@ fn written(tariff: &Tariff<'_>, factor: f64, split: Split) -> Usd {
 
 /// Returns the cost of the summary requests, which are not cached.
 fn summaries(cost: &mut Cost, bills: &Bills<'_>, outcome: &Outcome) {
-    let is_recorded = |e: &&Event| e.stage == Event::RECORDED && e.did == Did::Removed;
+    let is_recorded = |e: &&Event| e.stage == Event::RECORDED && e.effect == Effect::Removed;
     cost.recorded_compactions = outcome.events.iter().filter(is_recorded).count();
     let mut left = outcome.summaries;
     for event in &outcome.events {

@@ -1,29 +1,8 @@
 //! The arguments of tool calls: commands, paths, plans. Their names differ between agents.
 
+use crate::session::{COMMAND_KEYS, PATH_KEYS};
 use serde_json::Value;
 
-/// Arguments with a shell command.
-const COMMAND: [&str; 6] = [
-    "CommandLine",
-    "cmd",
-    "command",
-    "commandLine",
-    "script",
-    "shell_command",
-];
-/// Arguments with the path of a file.
-pub(super) const PATH: [&str; 10] = [
-    "AbsolutePath",
-    "TargetFile",
-    "absolute_path",
-    "file",
-    "filePath",
-    "file_path",
-    "filename",
-    "notebook_path",
-    "path",
-    "target_file",
-];
 /// Arguments with the items of a plan.
 const PLAN: [&str; 5] = ["items", "plan", "steps", "tasks", "todos"];
 /// Keys of an item's text.
@@ -40,7 +19,7 @@ pub(super) struct PlanItem {
 
 /// Returns the command line of a call. A list of a shell, a flag and a command line is that command line.
 pub(in crate::analysis) fn command(arguments: &Value) -> Option<String> {
-    let found = first(arguments, &COMMAND)?;
+    let found = first(arguments, &COMMAND_KEYS)?;
     match found {
         Value::String(command) => Some(command.clone()),
         Value::Array(words) => {
@@ -58,7 +37,7 @@ pub(in crate::analysis) fn command(arguments: &Value) -> Option<String> {
 
 /// Returns the path that a call names.
 pub(super) fn path(arguments: &Value) -> Option<&str> {
-    first(arguments, &PATH).and_then(Value::as_str)
+    first(arguments, &PATH_KEYS).and_then(Value::as_str)
 }
 
 /// Returns the command or the path of a call, or its first text.

@@ -20,7 +20,7 @@ pub enum FactState {
 }
 
 impl FactState {
-    /// The name used in JSON.
+    /// Returns the name used in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Verbatim => "verbatim",

@@ -59,7 +59,7 @@ impl FactKind {
         Self::Link,
     ];
 
-    /// The name used in JSON and on the command line.
+    /// Returns the name used in JSON and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Constraint => "constraint",

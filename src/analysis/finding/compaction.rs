@@ -1,7 +1,7 @@
 //! Findings about compactions: wiped history, unpaired calls, growth, small savings, repetition.
 
 use super::{Finding, FindingKind, PolicyRun, times};
-use crate::engine::{Did, Event, MessageStatus, Outcome};
+use crate::engine::{Effect, Event, MessageStatus, Outcome};
 use crate::figure::tokens;
 use crate::units::Tokens;
 use std::ops::Range;
@@ -65,7 +65,7 @@ pub(super) fn wiped(run: &PolicyRun<'_>) -> Option<Finding> {
 pub(super) fn summary_saved_little(run: &PolicyRun<'_>) -> Option<Finding> {
     let is_vain = |e: &Event| {
         let saved = e.before - e.after;
-        e.did == Did::Removed && e.request.is_some() && saved.0 * 50 < e.before.0
+        e.effect == Effect::Removed && e.request.is_some() && saved.0 * 50 < e.before.0
     };
     found(run, FindingKind::SummarySavedLittle, is_vain, |e, n| {
         format!(
@@ -97,10 +97,10 @@ pub(super) fn orphans(run: &PolicyRun<'_>) -> Option<Finding> {
 /// Finds compactions that made the context larger.
 pub(super) fn grew(run: &PolicyRun<'_>) -> Option<Finding> {
     let is_growth = |e: &Event| {
-        let reduces = match e.did {
-            Did::Removed => true,
-            Did::Changed => e.action.shortens(),
-            Did::Nothing | Did::Logged => false,
+        let reduces = match e.effect {
+            Effect::Removed => true,
+            Effect::Changed => e.action.shortens(),
+            Effect::Nothing | Effect::Logged => false,
         };
         reduces && e.after > e.before && !e.action.adds_content()
     };
@@ -119,7 +119,7 @@ pub(super) fn no_op(run: &PolicyRun<'_>) -> Option<Finding> {
     found(
         run,
         FindingKind::NoOp,
-        |e| e.did == Did::Nothing,
+        |e| e.effect == Effect::Nothing,
         |e, n| {
             format!(
                 "`{}` runs {} without changing anything, but the system treats it as a success: its cooldowns and counters still apply.",
@@ -152,7 +152,10 @@ pub(super) fn instruction_lost(run: &PolicyRun<'_>) -> Option<Finding> {
 
 /// Returns the longest series of consecutive calls with a summary before each, if it counts as thrashing.
 pub fn thrashing_calls(outcome: &Outcome) -> Option<Range<usize>> {
-    let removing = outcome.events.iter().filter(|e| e.did == Did::Removed);
+    let removing = outcome
+        .events
+        .iter()
+        .filter(|e| e.effect == Effect::Removed);
     let (mut longest, mut series) = (0..0, 0..0);
     for event in removing.filter(|e| e.request.is_some()) {
         if event.call + 1 == series.end {

@@ -1,9 +1,11 @@
 //! Findings about a system's own count: its distance from the actual count, and content that it ignores.
 
-use super::{Finding, FindingKind, PolicyRun, percent};
+use super::{Finding, FindingKind, PolicyRun};
 use crate::chat::{Block, BlockBody, ChatMessage, Content, Fields, Image};
 use crate::engine::{Count, NamedMeter, Sample};
+use crate::figure::whole_percent;
 use crate::session::Kind;
+use crate::units::Share;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -44,7 +46,7 @@ pub(super) fn miscounts(run: &PolicyRun<'_>) -> Option<Finding> {
             "It counts {} tokens where {} are sent ({}), {} more than a fifth off.{why}",
             worst.metered.short(),
             worst.tokens.short(),
-            percent(ratio(worst)),
+            whole_percent(Share(ratio(worst))),
             match off.len() {
                 1 => "1 call is".to_owned(),
                 n => format!("{n} calls are"),

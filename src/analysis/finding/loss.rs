@@ -1,8 +1,10 @@
 //! Findings about content lost by mistake: history after an unrelated error, an earlier summary, valid JSON.
 
 use super::compaction::{change, found};
-use super::{Finding, FindingKind, PolicyRun, percent, times};
-use crate::engine::{Did, EntryBody, Event, Left, PartStatus};
+use super::{Finding, FindingKind, PolicyRun, times};
+use crate::engine::{Effect, EntryBody, Event, Left, PartStatus};
+use crate::figure::whole_percent;
+use crate::units::Share;
 use serde::de::IgnoredAny;
 
 /// Finds history removed after a provider error although the context fits.
@@ -12,13 +14,13 @@ pub(super) fn unrelated_error(run: &PolicyRun<'_>) -> Option<Finding> {
         let window = run.case.windows.at(event.call);
         event.before.as_f64() / (window - reserve).as_f64().max(1.0)
     };
-    let is_one = |e: &Event| e.error.is_some() && e.did == Did::Removed && share(e) <= 1.0;
+    let is_one = |e: &Event| e.error.is_some() && e.effect == Effect::Removed && share(e) <= 1.0;
     found(run, FindingKind::UnrelatedError, is_one, |e, n| {
         format!(
             "`{}` removes history after a provider error although the context fits ({}; at {} of usable, {} tokens the first time): \u{201c}{}\u{201d}",
             e.stage,
             times(n),
-            percent(share(e)),
+            whole_percent(Share(share(e))),
             change(e),
             head(e.error.as_deref().unwrap_or_default()),
         )

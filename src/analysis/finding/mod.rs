@@ -66,7 +66,7 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
-    /// The name used in JSON and on the command line.
+    /// Returns the name used in JSON and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::GivesUp => "gives_up",
@@ -174,14 +174,5 @@ pub(super) fn times(n: usize) -> String {
     match n {
         1 => "once".to_owned(),
         n => format!("{n} times"),
-    }
-}
-
-/// Formats whole percent.
-fn percent(share: f64) -> String {
-    if share.is_finite() {
-        format!("{:.0} %", share * 100.0)
-    } else {
-        "more than 100 %".to_owned()
     }
 }

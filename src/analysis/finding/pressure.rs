@@ -1,7 +1,9 @@
 //! Findings about a full context: the system gives up, never compacts again, or does not handle a rejected call.
 
-use super::{Finding, FindingKind, PolicyRun, percent, times};
-use crate::engine::{Did, Event, Hook};
+use super::{Finding, FindingKind, PolicyRun, times};
+use crate::engine::{Effect, Event, Hook};
+use crate::figure::whole_percent;
+use crate::units::Share;
 
 /// Minimum number of calls over its own limit after which a policy that removes nothing counts as stuck.
 const STUCK: usize = 5;
@@ -39,7 +41,7 @@ pub(super) fn never_again(run: &PolicyRun<'_>) -> Option<Finding> {
     };
     let events = run.outcome.events.iter();
     let is_own = |event: &Event| !event.is_manual() && !is_rescue(event);
-    let removed = events.filter(|e| e.did == Did::Removed && is_own(e));
+    let removed = events.filter(|e| e.effect == Effect::Removed && is_own(e));
     if let Some(last) = removed.map(|e| e.call).max() {
         first = first.max(samples.partition_point(|s| s.call <= last));
     }
@@ -50,7 +52,7 @@ pub(super) fn never_again(run: &PolicyRun<'_>) -> Option<Finding> {
     }
     let fired = run.outcome.events.iter();
     let without_effect = fired
-        .filter(|e| e.call >= begin.call && e.did == Did::Nothing)
+        .filter(|e| e.call >= begin.call && e.effect == Effect::Nothing)
         .count();
     let tried = if without_effect > 0 {
         format!(" It ran {} without effect.", times(without_effect))
@@ -65,12 +67,12 @@ pub(super) fn never_again(run: &PolicyRun<'_>) -> Option<Finding> {
         text: format!(
             "It is over its own limit for the last {} calls (up to {} of it) and removes nothing any more.{tried}",
             over.len(),
-            percent(
+            whole_percent(Share(
                 over.iter()
                     .filter_map(|s| s.believed)
                     .map(|b| b.0)
                     .fold(believed, f64::max)
-            ),
+            )),
         ),
     })
 }
@@ -90,7 +92,7 @@ pub(super) fn unhandled(run: &PolicyRun<'_>) -> Option<Finding> {
         text: format!(
             "Calls are rejected ({}; the first at {} of usable), and this policy has no handler for that.",
             times(rejected.len()),
-            percent(first.pressure.0)
+            whole_percent(first.pressure)
         ),
     })
 }

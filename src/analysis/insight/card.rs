@@ -1,7 +1,7 @@
 //! The verdict card: the verdict, the messages that fill the context, the cache, and the accuracy of the counts.
 
 use super::course::FEW;
-use super::{InsightInput, percent, those};
+use super::{InsightInput, those, whole_percent};
 use crate::analysis::{Clause, Link, verdict};
 use crate::tokens::Basis;
 use crate::units::{Share, Tokens, Usd};
@@ -41,11 +41,11 @@ pub fn besides(input: &InsightInput<'_>) -> Vec<Clause> {
         say(" ".to_owned(), None);
         let messages = those(heaviest.len(), "message accounts", "messages account");
         say(messages, Some(Link::Resent(first.message)));
-        let share = percent(share);
+        let share = whole_percent(share);
         say(format!(" for {share} of all tokens sent."), None);
     }
     if let Some(audit) = input.audit {
-        let read = percent(audit.hit_rate(input.recorded));
+        let read = whole_percent(audit.hit_rate(input.recorded));
         say(" Cache hit rate ".to_owned(), None);
         say(read, Some(Link::Cache(None)));
         let lost: Tokens = audit.breaks.iter().map(|found| found.tokens).sum();

@@ -1,6 +1,6 @@
 //! Insights about recorded compactions and the provider's cache.
 
-use super::{Certainty, Insight, InsightInput, InsightKind, Level, counted, percent, those};
+use super::{Certainty, Insight, InsightInput, InsightKind, Level, counted, those, whole_percent};
 use crate::analysis::cost::{Break, Cause};
 use crate::units::{Share, Tokens};
 use std::collections::HashSet;
@@ -122,7 +122,7 @@ pub(super) fn cache_breaks(input: &InsightInput<'_>) -> Vec<Insight> {
             evidence: format!(
                 "{} tokens resent at the full input price, {} of all tokens sent{}",
                 found.tokens.short(),
-                percent(input.share_of_sent(found.tokens)),
+                whole_percent(input.share_of_sent(found.tokens)),
                 found
                     .usd
                     .map_or(String::new(), |usd| format!(", ${:.2} more", usd.0))

@@ -1,6 +1,6 @@
 //! Insights about the growth of the context: skipped triggers, calls near the limit, and the largest messages.
 
-use super::{Certainty, Insight, InsightInput, InsightKind, Level, counted, percent};
+use super::{Certainty, Insight, InsightInput, InsightKind, Level, counted, whole_percent};
 use crate::analysis::resent::{ResentMessage, growth};
 use crate::engine::Sample;
 use crate::tokens::Basis;
@@ -111,14 +111,14 @@ pub(super) fn hovering(input: &InsightInput<'_>) -> Vec<Insight> {
         call: Some(first.call),
         text: format!(
             "{} of the calls ({}) ran near or above {} without overflowing.",
-            percent(share),
+            whole_percent(share),
             near.len(),
             input.trigger_name()
         ),
         evidence: format!(
             "{} tokens sent in them, {} of all",
             sent.short(),
-            percent(input.share_of_sent(sent))
+            whole_percent(input.share_of_sent(sent))
         ),
         advice: "Compact to a lower level, or start a new session for a new task.",
         stake: sent,
@@ -179,7 +179,7 @@ pub(super) fn few_messages(input: &InsightInput<'_>) -> Vec<Insight> {
         text: format!(
             "{} account for {} of all tokens sent.",
             counted(heaviest.len(), "message"),
-            percent(share)
+            whole_percent(share)
         ),
         evidence: format!("heaviest: {}", rest.collect::<Vec<_>>().join(", ")),
         advice: "Start with these: cutting one large early message saves more than many small late ones.",

@@ -4,7 +4,7 @@ use super::{Certainty, Insight, InsightKind, Level, advice, counted, sort};
 use crate::analysis::cost::BreakEven;
 use crate::analysis::lower_bound::LowerBounds;
 use crate::analysis::{Finding, FindingKind};
-use crate::engine::{Case, KnobValues, Outcome, Policy};
+use crate::engine::{Case, KnobValues, Outcome, Policy, Warning};
 use crate::units::Usd;
 
 /// A policy with its run.
@@ -71,19 +71,18 @@ fn of_finding(lane: &Lane<'_>, finding: &Finding) -> Insight {
     }
 }
 
-/// Reports warnings of the run, at the call that they name.
-fn odd(lane: &Lane<'_>, warning: &str) -> Insight {
-    let numbered = warning
-        .strip_prefix("call ")
-        .and_then(|s| s.split_once(": "));
-    let named = numbered.and_then(|(number, text)| {
-        let call = number.parse::<usize>().ok()?.checked_sub(1)?;
-        Some((call, text)).filter(|(call, _)| *call < lane.outcome.samples.len())
-    });
-    let text = named.map_or(warning, |(_, text)| text);
+/// Reports a warning of the run, at its call.
+fn odd(lane: &Lane<'_>, warning: &Warning) -> Insight {
+    let call = warning
+        .call
+        .filter(|call| *call < lane.outcome.samples.len());
+    let text = match call {
+        Some(_) => warning.text.clone(),
+        None => warning.to_string(),
+    };
     Insight {
-        call: named.map(|(call, _)| call),
-        text: text.to_owned(),
+        call,
+        text,
         ..of_lane(lane, InsightKind::Odd, Level::Warning)
     }
 }

@@ -1,6 +1,6 @@
 //! Insights about missing content: edits without their text, missing instructions, and the fidelity horizon.
 
-use super::{Certainty, Insight, InsightKind, Level, counted, percent, those};
+use super::{Certainty, Insight, InsightKind, Level, counted, those, whole_percent};
 use crate::analysis::loss::{Loss, Names};
 use crate::engine::Case;
 use crate::units::Share;
@@ -117,7 +117,7 @@ fn horizon(case: &Case, loss: &Loss, floor: &Loss) -> Option<Insight> {
         text: format!(
             "Up to call {} ({} of the session) the replay contains all references that the agent used; from there on it is an estimate.",
             call + 1,
-            percent(share),
+            whole_percent(share),
         ),
         evidence: format!(
             "{} at risk of {} ({} in the recorded context{at_best}), {} tokens to re-read",

@@ -22,7 +22,7 @@ use super::last_use::LastUses;
 use super::message_name::MessageName;
 use super::resent::{Resent, resent};
 use crate::engine::{Case, Outcome};
-use crate::figure::counted;
+use crate::figure::{counted, whole_percent};
 use crate::units::{Share, Tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -85,7 +85,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// The name used in JSON and on the command line.
+    /// Returns the name used in JSON and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bad => "bad",
@@ -108,7 +108,7 @@ pub enum Certainty {
 }
 
 impl Certainty {
-    /// The name used in JSON and on the command line.
+    /// Returns the name used in JSON and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Certain => "certain",
@@ -172,7 +172,7 @@ pub enum InsightKind {
 }
 
 impl InsightKind {
-    /// The name used in JSON.
+    /// Returns the name used in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::ThresholdSkipped => "threshold_skipped",
@@ -305,15 +305,6 @@ pub fn insights(input: &InsightInput<'_>) -> Vec<Insight> {
 /// Sorts by severity, then by cumulative tokens, then by position in the session.
 pub fn sort(insights: &mut [Insight]) {
     insights.sort_by_key(|found| (found.level, Reverse(found.stake), found.call));
-}
-
-/// Formats whole percent; positive shares are at least `<1 %`.
-fn percent(share: Share) -> String {
-    match share.0 * 100.0 {
-        0.0 => "0 %".to_owned(),
-        value if value < 0.5 => "<1 %".to_owned(),
-        value => format!("{value:.0} %"),
-    }
 }
 
 /// Formats a number with the singular or plural text.

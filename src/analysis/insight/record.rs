@@ -1,6 +1,6 @@
 //! Insights about the file: impossible usage, windows, unpaired calls and results, and the accuracy of the counts.
 
-use super::{Certainty, Insight, InsightInput, InsightKind, Level, percent, those};
+use super::{Certainty, Insight, InsightInput, InsightKind, Level, those, whole_percent};
 use crate::session::{IssueKind, Usage, issues};
 use crate::tokens::Basis;
 use crate::units::Share;
@@ -133,7 +133,7 @@ pub(super) fn counts_differ(input: &InsightInput<'_>) -> Vec<Insight> {
     };
     vec![Insight {
         text: what.to_owned(),
-        evidence: format!("mean error {}", percent(Share(error.0))),
+        evidence: format!("mean error {}", whole_percent(Share(error.0))),
         advice: "Single figures are rough; compare lanes with each other.",
         ..Insight::new(
             InsightKind::CountsDiffer,

@@ -1,7 +1,7 @@
 //! Insights about unused tokens: results no longer referenced, duplicates, and results that were too broad.
 
 use super::tool_use::{AnsweredCall, Breadth};
-use super::{Certainty, Insight, InsightInput, InsightKind, Level, counted, percent, those};
+use super::{Certainty, Insight, InsightInput, InsightKind, Level, counted, those, whole_percent};
 use crate::analysis::resent::ResentMessage;
 use crate::session::Kind;
 use crate::units::Tokens;
@@ -43,7 +43,11 @@ impl Waste {
         vec![Insight {
             call: input.case.session.first_call_with(first.message),
             message: Some(first.message),
-            text: format!("{}: {} of all tokens sent.", what(&unused), percent(share)),
+            text: format!(
+                "{}: {} of all tokens sent.",
+                what(&unused),
+                whole_percent(share)
+            ),
             evidence: format!(
                 "{} tokens × calls; {}",
                 all.short(),

@@ -2,7 +2,7 @@
 
 use super::parts::{answers, own_parts};
 use super::phrase::Phrases;
-use crate::session::{Body, Session};
+use crate::session::{Body, PATH_KEYS, Session};
 use serde_json::Value;
 use std::collections::HashSet;
 
@@ -112,16 +112,6 @@ const OLD: [&str; 8] = [
     "old_text",
     "search",
 ];
-/// Arguments with the path of a file.
-const PATH: [&str; 7] = [
-    "file",
-    "filePath",
-    "file_path",
-    "filename",
-    "notebook_path",
-    "path",
-    "target_file",
-];
 /// Arguments that show that a call writes the file.
 const WRITTEN: [&str; 9] = [
     "code_edit",
@@ -167,7 +157,7 @@ impl ToolCall {
                         Value::String(text) if has_new && OLD.contains(&key.as_str()) => {
                             self.old.extend(text.lines().map(str::to_owned));
                         }
-                        Value::String(path) if is_written && PATH.contains(&key.as_str()) => {
+                        Value::String(path) if is_written && PATH_KEYS.contains(&key.as_str()) => {
                             self.files.push(path.as_str().into());
                         }
                         _ => self.gather(field),

@@ -21,7 +21,7 @@ pub enum Kept {
 }
 
 impl Kept {
-    /// The name used in JSON.
+    /// Returns the name used in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Verbatim => "verbatim",

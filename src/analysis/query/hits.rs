@@ -71,10 +71,25 @@ impl Query {
     }
 }
 
+/// The direction of a step in a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// To the next item.
+    Next,
+    /// To the previous item.
+    Previous,
+}
+
 impl Hits {
     /// Returns the place after `current`, or before it; wraps around. Without a current place, returns the first one from
-    /// message `from` on.
-    pub fn step(&self, current: Option<Hit>, from: Option<usize>, is_back: bool) -> Option<Hit> {
+    /// message `from` on, or the one before that.
+    pub fn step(
+        &self,
+        current: Option<Hit>,
+        from: Option<usize>,
+        direction: Direction,
+    ) -> Option<Hit> {
+        let is_back = direction == Direction::Previous;
         let n = self.list.len();
         let position = |hit: Hit| self.list.iter().position(|other| *other == hit);
         let next = match current.and_then(position) {

@@ -11,7 +11,7 @@ mod subject;
 mod valid_values;
 
 pub use complete::complete;
-pub use hits::{Hit, Hits};
+pub use hits::{Direction, Hit, Hits};
 pub use needle::Needle;
 pub use parse::QueryError;
 pub use snippet::{FoundMessage, SnippetPiece};

@@ -3,17 +3,20 @@
 use super::gauge::Score;
 use super::sweep::Point;
 use crate::engine::KnobValues;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-/// Unit of cost for the compared points.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Price {
-    /// Dollars.
+/// The unit by which settings are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CostUnit {
+    /// Cost in USD.
     Usd,
-    /// Tokens, if a price is unknown.
-    Sent,
+    /// Tokens in total, because a price is unknown.
+    Tokens,
 }
 
-impl Price {
+impl CostUnit {
     /// Returns the cost of a score in this unit.
     pub fn of(self, score: &Score) -> f64 {
         match (self, score.cost) {
@@ -24,19 +27,19 @@ impl Price {
 }
 
 /// Returns dollars if all prices are known, otherwise tokens.
-pub fn price_unit(points: &[Point]) -> Price {
+pub fn cost_unit(points: &[Point]) -> CostUnit {
     let mut scores = points.iter().filter_map(|p| p.score.as_ref());
     if scores.all(|score| score.cost.is_some()) {
-        Price::Usd
+        CostUnit::Usd
     } else {
-        Price::Sent
+        CostUnit::Tokens
     }
 }
 
 /// Cost, references at risk, and peak as a share of usable. Less is better.
 type Measure = [f64; 3];
 
-fn measure(score: &Score, unit: Price) -> Measure {
+fn measure(score: &Score, unit: CostUnit) -> Measure {
     [unit.of(score), risk(score), score.peak_share.0]
 }
 
@@ -63,7 +66,7 @@ pub(super) fn narrow_front(points: &[Point], holds: impl Fn(&Score) -> bool) -> 
 
 /// Returns the front by the first `n_measures`; the others decide between equal points.
 fn nondominated(points: &[Point], n_measures: usize, holds: impl Fn(&Score) -> bool) -> Vec<usize> {
-    let unit = price_unit(points);
+    let unit = cost_unit(points);
     let mut all: Vec<(Measure, usize, usize)> = points
         .iter()
         .enumerate()

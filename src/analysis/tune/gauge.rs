@@ -7,7 +7,7 @@ use crate::analysis::facts::{FactKind, KindSurvival, LaneSurvival};
 use crate::analysis::loss::{Names, most_at_risk, references_at_risk};
 use crate::analysis::lower_bound::LowerBounds;
 use crate::analysis::{FindingKind, flaws, thrashing_calls};
-use crate::engine::{Case, Did, Event, KnobValues, Outcome, Policy, simulate};
+use crate::engine::{Case, Effect, Event, KnobValues, Outcome, Policy, simulate};
 use crate::units::{Share, Tokens, Usd};
 
 /// Score of a setting.
@@ -148,7 +148,7 @@ impl<'a> Gauge<'a> {
         let wipes = || outcome.events.iter().filter(is_wipe);
         let is_too_long = |event: &&Event| {
             let (sent, received) = event.request.unwrap_or_default();
-            event.did == Did::Removed && sent + received > self.case.windows.at(event.call)
+            event.effect == Effect::Removed && sent + received > self.case.windows.at(event.call)
         };
         let too_long = outcome.events.iter().find(is_too_long);
         let thrashing = thrashing_calls(outcome);

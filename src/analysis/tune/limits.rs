@@ -158,7 +158,7 @@ impl Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
-    /// Dollars.
+    /// Cost in USD.
     Cost,
     /// Total tokens, if a price is unknown.
     TokensTotal,
@@ -168,16 +168,16 @@ pub enum Measure {
     Survival,
     /// Effect retained, as measured with a model.
     Retained,
-    /// The peak as a share of usable.
+    /// Peak as a share of the usable window.
     Peak,
     /// Calls that overflow.
     Overflows,
-    /// Flaws of the run.
+    /// Thrashing and other flaws of the run.
     Thrash,
 }
 
 impl Measure {
-    /// The name used in JSON.
+    /// Returns the name used in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Cost => "cost",

@@ -20,7 +20,7 @@ mod space;
 mod sweep;
 
 pub use alternative::{Alternative, alternative};
-pub use front::{Price, front, price_unit, trade_off};
+pub use front::{CostUnit, cost_unit, front, trade_off};
 pub use gauge::{Assessment, Gauge, Score};
 pub use limits::{Check, Figures, Limit, Limits, Measure, MinSurvival, check_retained, checks};
 pub use recommend::{

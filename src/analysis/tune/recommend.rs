@@ -4,7 +4,7 @@
 //! the percentage of lost facts. The choice depends on ratios only, not on units or on other points. If some point keeps every
 //! user constraint, no other is recommended.
 
-use super::front::{Price, narrow_front, price_unit, risk};
+use super::front::{CostUnit, cost_unit, narrow_front, risk};
 use super::gauge::Score;
 use super::risk::LostFacts;
 use super::ruled_out::Reason;
@@ -12,6 +12,7 @@ use super::space::Subject;
 use super::sweep::Point;
 use crate::analysis::facts::FactKind;
 use crate::engine::{KnobValues, Policy};
+use crate::figure::whole_percent;
 use crate::units::{Share, Usd};
 
 /// Maximum peak of a recommended point as a share of usable, as the next session may be longer. Points above it are only
@@ -129,7 +130,7 @@ fn keeps_constraints(point: &Point) -> bool {
 }
 
 fn pick(points: &[Point], candidates: &[usize], preference: Preference) -> Option<usize> {
-    let unit = price_unit(points);
+    let unit = cost_unit(points);
     let loss = |idx: usize| loss(unit, &points[idx], preference).unwrap_or(f64::INFINITY);
     let by_loss = |a: &usize, b: &usize| loss(*a).total_cmp(&loss(*b));
     let best = candidates.iter().copied().min_by(by_loss)?;
@@ -147,7 +148,7 @@ fn pick(points: &[Point], candidates: &[usize], preference: Preference) -> Optio
 }
 
 /// Returns the logarithm of a point's loss; none if it is ruled out.
-pub(super) fn loss(unit: Price, point: &Point, preference: Preference) -> Option<f64> {
+pub(super) fn loss(unit: CostUnit, point: &Point, preference: Preference) -> Option<f64> {
     let score = point.valid()?;
     let weight = preference.weight.0.clamp(0.0, 1.0);
     let cost = unit.of(score).max(1e-9).ln();
@@ -166,13 +167,13 @@ pub(super) fn regret(loss: f64, least: f64) -> f64 {
 
 /// Returns the reason for a point, as a sentence.
 pub(super) fn sentence(subjects: &[Subject], points: &[Point], idx: usize) -> String {
-    let (point, unit) = (&points[idx], price_unit(points));
+    let (point, unit) = (&points[idx], cost_unit(points));
     let Some(score) = point.valid() else {
         return String::new();
     };
     let is_own = |p: &&Point| p.is_now && p.subject == point.subject;
     let now = points.iter().find(is_own).unwrap_or(point);
-    let peak = format!("peak {} of usable", percent(score.peak_share));
+    let peak = format!("peak {} of usable", whole_percent(score.peak_share));
     let (subject, does) = (&subjects[point.subject], does(unit));
     let (name, cost, risk) = (&subject.lane, amount(unit, score), with_risk(score));
     if point.is_now {
@@ -214,16 +215,16 @@ pub(super) fn sentence(subjects: &[Subject], points: &[Point], idx: usize) -> St
     )
 }
 
-fn does(unit: Price) -> &'static str {
+fn does(unit: CostUnit) -> &'static str {
     match unit {
-        Price::Usd => "costs",
-        Price::Sent => "sends",
+        CostUnit::Usd => "costs",
+        CostUnit::Tokens => "sends",
     }
 }
 
 /// Describes the cheapest and the safest candidate.
 fn others(points: &[Point], [point, cheapest, safest]: [usize; 3]) -> Option<String> {
-    let unit = price_unit(points);
+    let unit = cost_unit(points);
     let describe = |idx: usize| {
         let score = points[idx].valid().filter(|_| idx != point)?;
         let (n, what) = match score.risk.lost {
@@ -236,8 +237,8 @@ fn others(points: &[Point], [point, cheapest, safest]: [usize; 3]) -> Option<Str
         Some(format!("{} with {n} {what}", amount(unit, score)))
     };
     let (which, does) = match unit {
-        Price::Usd => ("cheapest", "costs"),
-        Price::Sent => ("leanest", "sends"),
+        CostUnit::Usd => ("cheapest", "costs"),
+        CostUnit::Tokens => ("leanest", "sends"),
     };
     // A setting with an even lower risk may have a peak that is too high.
     let risk = |idx: usize| points[idx].valid().map(|score| score.risk.count());
@@ -246,7 +247,10 @@ fn others(points: &[Point], [point, cheapest, safest]: [usize; 3]) -> Option<Str
         .and_then(|idx| risk(*idx));
     let is_limited = lowest < risk(safest);
     let limit = if is_limited {
-        format!(" with a peak up to {} of usable", percent(Share(SAFE_PEAK)))
+        format!(
+            " with a peak up to {} of usable",
+            whole_percent(Share(SAFE_PEAK))
+        )
     } else {
         String::new()
     };
@@ -262,11 +266,11 @@ fn others(points: &[Point], [point, cheapest, safest]: [usize; 3]) -> Option<Str
 }
 
 /// Formats `costs 31 % less than now ($4.10 instead of $5.94)`.
-fn difference(unit: Price, score: &Score, now: &Score) -> String {
+fn difference(unit: CostUnit, score: &Score, now: &Score) -> String {
     let (is, was) = (unit.of(score), unit.of(now));
     let (less, more) = match unit {
-        Price::Usd => ("less", "more"),
-        Price::Sent => ("fewer tokens", "more tokens"),
+        CostUnit::Usd => ("less", "more"),
+        CostUnit::Tokens => ("fewer tokens", "more tokens"),
     };
     let does = does(unit);
     let share = if was > 0.0 { (is - was) / was } else { 0.0 };
@@ -277,7 +281,7 @@ fn difference(unit: Price, score: &Score, now: &Score) -> String {
     let how = if share < 0.0 { less } else { more };
     format!(
         "{does} {} {how} than now ({after} instead of {before})",
-        percent(Share(share.abs()))
+        whole_percent(Share(share.abs()))
     )
 }
 
@@ -313,23 +317,19 @@ fn with_risk(score: &Score) -> String {
     }
 }
 
-fn amount(unit: Price, score: &Score) -> String {
+fn amount(unit: CostUnit, score: &Score) -> String {
     match unit {
-        Price::Usd => figure(unit, score),
-        Price::Sent => format!("{} tokens", figure(unit, score)),
+        CostUnit::Usd => figure(unit, score),
+        CostUnit::Tokens => format!("{} tokens", figure(unit, score)),
     }
 }
 
-fn figure(unit: Price, score: &Score) -> String {
+fn figure(unit: CostUnit, score: &Score) -> String {
     match (unit, score.cost) {
-        (Price::Usd, Some(Usd(cost))) if cost >= 0.01 || cost <= 0.0 => format!("${cost:.2}"),
-        (Price::Usd, Some(Usd(cost))) => format!("${cost:.4}"),
+        (CostUnit::Usd, Some(Usd(cost))) if cost >= 0.01 || cost <= 0.0 => format!("${cost:.2}"),
+        (CostUnit::Usd, Some(Usd(cost))) => format!("${cost:.4}"),
         _ => score.total.short(),
     }
-}
-
-fn percent(share: Share) -> String {
-    format!("{:.0} %", share.0 * 100.0)
 }
 
 /// A setting that differs from another value.

@@ -3,7 +3,7 @@
 //! Regret is the relative difference in loss (cost and references at risk combined) between a setting and the best one for
 //! the session. A setting that is ruled out in a session is worse than any regret.
 
-use super::front::{changes, price_unit};
+use super::front::{changes, cost_unit};
 use super::recommend::{Preference, is_safe, loss, regret};
 use super::sweep::Point;
 use std::cmp::Ordering;
@@ -114,7 +114,7 @@ struct Row {
 
 impl Row {
     fn new(session: usize, points: &[Point], preference: Preference) -> Option<Self> {
-        let unit = price_unit(points);
+        let unit = cost_unit(points);
         let losses: Vec<Option<f64>> = points.iter().map(|p| loss(unit, p, preference)).collect();
         let is_above = |point: &Point| point.valid().is_some_and(|score| !is_safe(score));
         let mut above: Vec<bool> = points.iter().map(is_above).collect();

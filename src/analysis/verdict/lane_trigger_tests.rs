@@ -3,7 +3,7 @@
 use super::tests::{RESERVE, reading_session, recorded};
 use super::verdict;
 use crate::analysis::{PlayedLane, Trigger};
-use crate::engine::{ActionKind, Case, Cause, Did, Event, Outcome, OwnMeasure};
+use crate::engine::{ActionKind, Case, Cause, Effect, Event, Outcome, OwnMeasure};
 use crate::units::Tokens;
 
 /// Truncate's trigger of 75 % of usable, in a run with this outcome.
@@ -84,7 +84,7 @@ fn event_at(call: usize) -> Event {
         after: Tokens::ZERO,
         messages: Vec::new(),
         request: None,
-        did: Did::Removed,
+        effect: Effect::Removed,
         measured: OwnMeasure::default(),
         orphans: 0,
         forgotten: 0,

@@ -7,6 +7,7 @@ mod culprit;
 use super::trigger::FirstCompaction;
 use super::{MessageName, Trigger};
 use crate::engine::{Case, Outcome, Peak, Sample};
+use crate::figure::whole_percent;
 use crate::tokens::Basis;
 use crate::units::Tokens;
 use culprit::{Culprit, culprit, heaviest_message};
@@ -165,7 +166,7 @@ impl Sentence<'_> {
             return;
         };
         let window = sample.window.short();
-        let share = percent(peak.tokens, sample.window);
+        let share = whole_percent(peak.tokens.share_of(sample.window));
         let is_reported = peak.call.is_some() && self.is_reported(sample);
         let tokens = self.tokens(peak.tokens, is_reported);
         let place = match peak.call {
@@ -289,7 +290,7 @@ impl Sentence<'_> {
             return;
         }
         self.is(Severity::Bad);
-        let share = percent(tokens, window);
+        let share = whole_percent(tokens.share_of(window));
         let since = last.context_end..session.messages.len();
         let (needed, window) = (self.tokens(tokens, false), window.short());
         self.say(format!(
@@ -330,16 +331,6 @@ impl Sentence<'_> {
     fn tokens(&self, tokens: Tokens, is_reported: bool) -> String {
         let is_estimate = !is_reported && self.case.ledger.basis == Basis::Estimated;
         format!("{}{}", if is_estimate { "≈" } else { "" }, tokens.short())
-    }
-}
-
-/// Formats whole percent: `92 %`, `<1 %`.
-fn percent(tokens: Tokens, window: Tokens) -> String {
-    let value = tokens.share_of(window).0 * 100.0;
-    if tokens > Tokens::ZERO && value < 0.5 {
-        "<1 %".to_owned()
-    } else {
-        format!("{value:.0} %")
     }
 }
 

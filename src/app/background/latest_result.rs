@@ -19,7 +19,7 @@ pub enum WorkMode {
 }
 
 impl WorkMode {
-    /// Runs work now, or on a thread with this name.
+    /// Runs work now, or as [`task::start`] on a thread with this name.
     pub(in crate::app) fn start<T: Send + 'static>(
         self,
         ctx: &egui::Context,
@@ -28,7 +28,20 @@ impl WorkMode {
     ) -> Background<T> {
         match self {
             Self::AsNeeded => task::start(name, ctx, work),
-            Self::InFrame => task::done(work),
+            Self::InFrame => task::run_now(work),
+        }
+    }
+
+    /// Runs work now, or as [`task::start_awaited`] on a thread with this name.
+    pub(in crate::app) fn start_awaited<T: Send + 'static>(
+        self,
+        ctx: &egui::Context,
+        name: &str,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Background<T> {
+        match self {
+            Self::AsNeeded => task::start_awaited(name, ctx, work),
+            Self::InFrame => task::run_now(work),
         }
     }
 }
@@ -69,9 +82,10 @@ impl<K: Clone + PartialEq, V: Send + Sync + 'static> LatestResult<K, V> {
         self.generation
     }
 
-    /// Returns whether the current result is for the latest key.
-    pub fn is_for(&self, key: &K) -> bool {
-        self.have.as_ref().is_some_and(|(k, _)| k == key)
+    /// Returns the result for this key, if it is the current one.
+    pub fn of(&self, key: &K) -> Option<&Arc<V>> {
+        let (current, value) = self.have.as_ref()?;
+        (current == key).then_some(value)
     }
 
     /// Sets the expected duration of the next run.
@@ -97,7 +111,7 @@ impl<K: Clone + PartialEq, V: Send + Sync + 'static> LatestResult<K, V> {
         make: impl FnOnce(Option<Arc<V>>) -> V + Send + 'static,
     ) {
         self.collect();
-        if self.is_for(key) || self.running.is_some() || self.crashed.as_ref() == Some(key) {
+        if self.of(key).is_some() || self.running.is_some() || self.crashed.as_ref() == Some(key) {
             // Work for another key is still running. This request is repeated afterwards.
             return;
         }

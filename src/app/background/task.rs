@@ -32,7 +32,7 @@ pub(in crate::app) fn start<T: Send + 'static>(
     ctx: &egui::Context,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Background<T> {
-    share_threads();
+    configure_thread_pool();
     spawn(name, ctx, || {
         lower_priority();
         work()
@@ -66,8 +66,8 @@ fn spawn<T: Send + 'static>(
     }))
 }
 
-/// Lowers the priority of the shared thread pool and leaves one core free.
-fn share_threads() {
+/// Limits the shared thread pool to all cores but one, at low priority.
+fn configure_thread_pool() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
@@ -99,13 +99,13 @@ pub(in crate::app) fn lower_priority() {
 }
 
 /// Runs `work` at once, for callers that cannot wait for another frame.
-pub(in crate::app) fn done<T: Send + 'static>(work: impl FnOnce() -> T) -> Background<T> {
+pub(in crate::app) fn run_now<T: Send + 'static>(work: impl FnOnce() -> T) -> Background<T> {
     Background(Promise::from_ready(Some(work())))
 }
 
 /// Drops a large value on another thread: dropping 100,000 entries takes milliseconds.
 pub(in crate::app) fn drop_in_background<T: Send + 'static>(spent: T) {
-    share_threads();
+    configure_thread_pool();
     rayon::spawn(move || drop(spent));
 }
 
@@ -123,10 +123,10 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    fn within_a_while(is_so: impl Fn() -> bool) -> bool {
+    fn becomes_true(condition: impl Fn() -> bool) -> bool {
         (0..2_000).any(|_| {
             thread::sleep(Duration::from_millis(5));
-            is_so()
+            condition()
         })
     }
 
@@ -164,6 +164,6 @@ mod tests {
         let spent = Arc::new([0_u8; 64]);
         let left = Arc::downgrade(&spent);
         drop_in_background(spent);
-        assert!(within_a_while(|| left.strong_count() == 0));
+        assert!(becomes_true(|| left.strong_count() == 0));
     }
 }

@@ -16,57 +16,85 @@ use crate::safe_text;
 use crate::tokens::{Basis, COUNTERS};
 use egui::{Popup, TextStyle, Ui};
 
-/// Amount of detail in the chips, from most to least.
+/// The least important detail that the chips still show. Earlier variants show more.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::app) enum Detail {
+    /// The source of the context window.
     WindowSource,
+    /// The format of the file.
     FileFormat,
+    /// The name of the model.
     ModelName,
-    WholeName,
-    Least,
+    /// The number of calls, and most of the file name.
+    Calls,
+    /// The beginning of the file name, and the context window.
+    Minimum,
 }
 
-const DETAILS: [Detail; 5] = [
-    Detail::WindowSource,
-    Detail::FileFormat,
-    Detail::ModelName,
-    Detail::WholeName,
-    Detail::Least,
-];
+impl Detail {
+    const ALL: [Self; 5] = [
+        Self::WindowSource,
+        Self::FileFormat,
+        Self::ModelName,
+        Self::Calls,
+        Self::Minimum,
+    ];
+}
 
-/// Words of a chip, each with a flag for strong text.
-pub(super) type Words = Vec<(String, bool)>;
+/// A part of the text of a chip.
+#[derive(Clone, Debug)]
+pub(super) struct ChipText {
+    text: String,
+    is_strong: bool,
+}
+
+impl ChipText {
+    pub(super) fn plain(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            is_strong: false,
+        }
+    }
+
+    pub(super) fn strong(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            is_strong: true,
+        }
+    }
+}
 
 /// Shows the chips with as much detail as fits.
 pub(super) fn show(
     ui: &mut Ui,
     input: &BarInput<'_>,
-    (document, runs): (&Document, &Runs),
+    document: &Document,
+    runs: &Runs,
     commands: &mut Commands,
 ) {
-    let place: Words = match conversations::place(document) {
-        Some(place) => vec![(place, false), (" ⏷".to_owned(), false)],
-        None => Words::new(),
+    let conversation = match conversations::open_label(document) {
+        Some(label) => vec![ChipText::plain(label), ChipText::plain(" ⏷")],
+        None => Vec::new(),
     };
     // Details that do not fit are omitted rather than cut off; the hover texts contain everything.
-    let words = |least: Detail| {
+    let chips = |detail: Detail| {
         [
-            file_words(document, least),
-            model::words(input, document, runs, least),
-            vec![(wording::basis(&runs.case.ledger), false)],
-            place.clone(),
+            file_texts(document, detail),
+            model::texts(input, document, runs, detail),
+            vec![ChipText::plain(wording::basis(&runs.case.ledger))],
+            conversation.clone(),
         ]
     };
-    let fitting = DETAILS
+    let fitting = Detail::ALL
         .into_iter()
-        .map(words)
+        .map(chips)
         .find(|chips| width(ui, chips) <= ui.available_width());
-    let [file, window, ..] = fitting.unwrap_or_else(|| words(Detail::Least));
+    let [file, window, ..] = fitting.unwrap_or_else(|| chips(Detail::Minimum));
     let session = document.session();
     let hint = format!(
         "{}\n{}\n\nClick to see how the file was read.",
         safe_text::one_line(&session.title, 200),
-        document.place()
+        document.source_text()
     );
     if chip(ui, &file)
         .on_hover_text(safe_text::visible(&hint))
@@ -74,9 +102,9 @@ pub(super) fn show(
     {
         commands.push(ShellCommand::ShowTab(Tab::Import));
     }
-    if !place.is_empty() {
-        let place = chip(ui, &place).on_hover_text(conversations::help(document));
-        conversations::menu(&place, document, commands);
+    if !conversation.is_empty() {
+        let chip = chip(ui, &conversation).on_hover_text(conversations::help(document));
+        conversations::menu(&chip, document, commands);
     }
     if ui.available_width() > width(ui, std::slice::from_ref(&window)) {
         model::show(ui, input, document, runs, &window, commands);
@@ -84,47 +112,45 @@ pub(super) fn show(
     basis(ui, runs, commands);
 }
 
-fn file_words(document: &Document, detail: Detail) -> Words {
+fn file_texts(document: &Document, detail: Detail) -> Vec<ChipText> {
     let name = &document.session().source.name;
     let longest = match detail {
-        Detail::Least => 18,
-        Detail::WholeName => 28,
+        Detail::Minimum => 18,
+        Detail::Calls => 28,
         _ => 60,
     };
-    let mut words = vec![(safe_text::one_line(name, longest), true)];
+    let mut texts = vec![ChipText::strong(safe_text::one_line(name, longest))];
     if detail <= Detail::FileFormat {
-        words.push((format!(" · {}", document.format_label()), false));
+        let format = document.format_label();
+        texts.push(ChipText::plain(format!(" · {format}")));
     }
-    if detail <= Detail::WholeName {
-        words.push((
-            format!(
-                " · {}",
-                wording::count(document.session().calls.len(), "call")
-            ),
-            false,
-        ));
+    if detail <= Detail::Calls {
+        let calls = wording::count(document.session().calls.len(), "call");
+        texts.push(ChipText::plain(format!(" · {calls}")));
     }
-    words
+    texts
 }
 
-pub(super) fn chip(ui: &mut Ui, words: &Words) -> egui::Response {
-    let words: Vec<_> = words
-        .iter()
-        .map(|(word, is_strong)| (word.as_str(), *is_strong))
-        .collect();
-    widgets::chip(ui, None, &words)
+/// Shows a chip with these texts.
+pub(super) fn chip(ui: &mut Ui, texts: &[ChipText]) -> egui::Response {
+    let texts = texts.iter().map(|part| (&*part.text, part.is_strong));
+    widgets::chip(ui, None, &texts.collect::<Vec<_>>())
 }
 
 /// Returns the width of chips side by side, in points.
-fn width(ui: &Ui, chips: &[Words]) -> f32 {
-    let text = |(word, is_strong): &(String, bool)| {
-        let style = if *is_strong {
+fn width(ui: &Ui, chips: &[Vec<ChipText>]) -> f32 {
+    let text = |part: &ChipText| {
+        let style = if part.is_strong {
             theme::strong()
         } else {
             TextStyle::Body
         };
         ui.painter()
-            .layout_no_wrap(word.clone(), style.resolve(ui.style()), palette(ui).text)
+            .layout_no_wrap(
+                part.text.clone(),
+                style.resolve(ui.style()),
+                palette(ui).text,
+            )
             .size()
             .x
     };
@@ -137,24 +163,25 @@ fn width(ui: &Ui, chips: &[Words]) -> f32 {
         + 16.0
 }
 
+/// Shows the accuracy of the counts, with a menu of tokenizers.
 fn basis(ui: &mut Ui, runs: &Runs, commands: &mut Commands) {
     let ledger = &runs.case.ledger;
     let dot = match ledger.basis {
         Basis::Reported | Basis::Exact | Basis::Calibrated(_) => palette(ui).ok,
         Basis::Estimated => palette(ui).warn,
     };
-    let whole = wording::basis(ledger);
+    let full_text = wording::basis(ledger);
     // In a narrow bar only the accuracy sign is shown; the hover text contains the rest.
-    let words = [whole.as_str(), wording::basis_sign(ledger)];
-    let room = ui.available_width();
-    let has_room = |words: &&str| width(ui, &[vec![((*words).to_owned(), false)]]) <= room;
-    let Some(words) = words.into_iter().find(has_room) else {
+    let texts = [full_text.as_str(), wording::basis_sign(ledger)];
+    let available = ui.available_width();
+    let fits = |text: &&str| width(ui, &[vec![ChipText::plain(*text)]]) <= available;
+    let Some(text) = texts.into_iter().find(fits) else {
         return;
     };
-    let chip = widgets::chip(ui, Some(dot), &[(words, false)]);
+    let chip = widgets::chip(ui, Some(dot), &[(text, false)]);
     let chip = chip.on_hover_text(format!(
         "{}\n\n{}\n\nClick to choose another tokenizer.",
-        whole,
+        full_text,
         wording::basis_help(ledger)
     ));
     Popup::menu(&chip).show(|ui| {

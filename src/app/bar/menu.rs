@@ -18,7 +18,7 @@ use egui::{Button, Popup, ScrollArea, ThemePreference, Ui, vec2};
 use std::path::PathBuf;
 
 /// Part of the window's height that the menu leaves free, in points.
-const BESIDE: f32 = 64.0;
+const FREE_HEIGHT: f32 = 64.0;
 
 /// Shows the button that opens the menu.
 pub(super) fn show(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
@@ -28,20 +28,20 @@ pub(super) fn show(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
         .on_hover_text("Recent files, examples, theme, shortcuts");
     Popup::menu(&button).show(|ui| {
         ui.set_min_width(240.0);
-        let height = ui.ctx().content_rect().height() - BESIDE;
+        let height = ui.ctx().content_rect().height() - FREE_HEIGHT;
         ScrollArea::vertical()
             .max_height(height)
             .min_scrolled_height(height)
             .show(ui, |ui| {
-                open(ui, input, commands);
-                program(ui, commands);
-                examples(ui, commands);
+                session_items(ui, input, commands);
+                program_items(ui, commands);
+                example_items(ui, commands);
             });
     });
 }
 
 /// Shows the sources of sessions: found sessions, the clipboard and recent files.
-fn open(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
+fn session_items(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
     if ui.button("Sessions on this machine…").clicked() {
         commands.push(SessionsCommand::Show(None));
     }
@@ -57,7 +57,7 @@ fn open(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
         commands.push(OpenCommand::Paste);
     }
     if input.document.is_some() {
-        compare(ui, input, commands);
+        comparison_items(ui, input, commands);
         let save = ui.button("Save workspace…");
         let help =
             "Writes lanes, settings, marks, notes and view to a file in the folder of the session";
@@ -87,7 +87,7 @@ fn open(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
 }
 
 /// Shows the sessions that can be compared with the open one.
-fn compare(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
+fn comparison_items(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
     let compare = ui.menu_button("Open as comparison", |ui| {
         ui.set_min_width(220.0);
         if ui.button("Choose a file…").clicked() {
@@ -108,7 +108,7 @@ fn compare(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
 }
 
 /// Shows the theme, the shortcuts and the run logs.
-fn program(ui: &mut Ui, commands: &mut Commands) {
+fn program_items(ui: &mut Ui, commands: &mut Commands) {
     widgets::section(ui, "Theme");
     let now = ui.ctx().options(|o| o.theme_preference);
     ui.horizontal(|ui| {
@@ -135,7 +135,7 @@ fn program(ui: &mut Ui, commands: &mut Commands) {
     ui.add_space(space::S);
 }
 
-fn examples(ui: &mut Ui, commands: &mut Commands) {
+fn example_items(ui: &mut Ui, commands: &mut Commands) {
     widgets::section(ui, "Examples");
     for example in EXAMPLES {
         let story = ui.button(example.story).on_hover_text(example.name);

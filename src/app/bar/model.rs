@@ -1,9 +1,9 @@
 //! The chip with the model and its context window, and the menu for choosing both.
 
-use super::chips::{Detail, Words, chip};
+use super::chips::{ChipText, Detail, chip};
 use super::input::BarInput;
 use crate::app::command::Commands;
-use crate::app::cost::billing::{BillingChoice, PriceChoice, typed_price};
+use crate::app::cost::billing::{BillingChoice, PriceChoice};
 use crate::app::cost::model_menu;
 use crate::app::open::document::Document;
 use crate::app::runs::replays::Runs;
@@ -23,13 +23,13 @@ const WINDOWS: [u64; 7] = [
 /// Minimum and maximum context window that can be typed, in tokens.
 const RANGE: std::ops::RangeInclusive<u64> = 2_000..=10_000_000;
 
-/// Returns the words of the chip.
-pub(super) fn words(
+/// Returns the texts of the chip.
+pub(super) fn texts(
     input: &BarInput<'_>,
     document: &Document,
     runs: &Runs,
     detail: Detail,
-) -> Words {
+) -> Vec<ChipText> {
     let windows = &runs.case.windows;
     let model = match &input.config.billing.price {
         PriceChoice::Model(name) => name,
@@ -39,11 +39,12 @@ pub(super) fn words(
             .last()
             .map_or("unknown model", |model| model),
     };
-    let mut words = Words::new();
+    let mut texts = Vec::new();
     if detail <= Detail::ModelName {
-        words.push((format!("{} · ", safe_text::one_line(model, 60)), false));
+        let model = safe_text::one_line(model, 60);
+        texts.push(ChipText::plain(format!("{model} · ")));
     }
-    words.push((wording::tokens(windows.largest()), true));
+    texts.push(ChipText::strong(wording::tokens(windows.largest())));
     let source = match windows.source {
         // Always shown because the window is a guess.
         WindowSource::Assumed => " window, assumed".to_owned(),
@@ -52,8 +53,8 @@ pub(super) fn words(
         }
         _ => " window".to_owned(),
     };
-    words.push((source, false));
-    words
+    texts.push(ChipText::plain(source));
+    texts
 }
 
 /// Shows the chip that opens the menu.
@@ -62,7 +63,7 @@ pub(super) fn show(
     input: &BarInput<'_>,
     document: &Document,
     runs: &Runs,
-    words: &Words,
+    texts: &[ChipText],
     commands: &mut Commands,
 ) {
     let windows = &runs.case.windows;
@@ -76,7 +77,7 @@ pub(super) fn show(
         hint.push_str(warning);
     }
     hint.push_str("\n\nClick to choose another window or model.");
-    let chip = chip(ui, words).on_hover_text(safe_text::visible(&hint));
+    let chip = chip(ui, texts).on_hover_text(safe_text::visible(&hint));
     Popup::menu(&chip)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .show(|ui| {
@@ -96,6 +97,7 @@ fn recorded(document: &Document) -> String {
     safe_text::one_line(&models.join(", "), 200)
 }
 
+/// Shows the choice of the context window.
 fn window(ui: &mut Ui, input: &BarInput<'_>, document: &Document, commands: &mut Commands) {
     let known = &document.loaded.case.windows;
     let chosen = input.config.window;
@@ -128,7 +130,7 @@ fn window(ui: &mut Ui, input: &BarInput<'_>, document: &Document, commands: &mut
             .range(RANGE)
             .speed(1_000.0)
             .custom_formatter(|n, _| wording::grouped(n as u64))
-            .custom_parser(typed_price)
+            .custom_parser(|text| Some(wording::typed_tokens(text)?.as_f64()))
             .suffix(" tokens");
         if ui.add(field).accessible_name("Window in tokens").changed() {
             commands.push(SettingsCommand::SetWindow(Some(Tokens(typed))));

@@ -37,7 +37,7 @@ pub(in crate::app) fn show(
                     .size(14.0),
             );
             if let Some(list) = input.list.filter(|list| !list.is_shown) {
-                back(ui, list, commands);
+                back_button(ui, list, commands);
             }
             // The buttons keep their width and the chips shrink. Keyboard focus goes from left to right, so the chips
             // are shown first and use the buttons' width from the previous frame.
@@ -50,7 +50,7 @@ pub(in crate::app) fn show(
                     .with_max_x(split - space::M)
                     .translate(vec2(space::XS, 0.0));
                 ui.scope_builder(UiBuilder::new().max_rect(left), |ui| {
-                    super::chips::show(ui, input, (document, runs), commands);
+                    super::chips::show(ui, input, document, runs, commands);
                     if let Some(state) = input.live.filter(|_| ui.available_width() > 64.0) {
                         super::chips::live(ui, state);
                     }
@@ -71,7 +71,7 @@ pub(in crate::app) fn show(
 }
 
 /// Shows the button that returns to the list of sessions.
-fn back(ui: &mut Ui, list: &Sessions, commands: &mut Commands) {
+fn back_button(ui: &mut Ui, list: &Sessions, commands: &mut Commands) {
     // In a narrow bar the file name needs the space.
     let name = if ui.available_width() < NARROW {
         "⏴"
@@ -91,6 +91,7 @@ fn back(ui: &mut Ui, list: &Sessions, commands: &mut Commands) {
     }
 }
 
+/// Shows the buttons at the right end. `is_ready`: a session is replayed.
 fn actions(ui: &mut Ui, input: &BarInput<'_>, is_ready: bool, commands: &mut Commands) {
     if is_ready {
         let mut arrow = |is_enabled: bool, name: &str, sign: &str, keys: &str, command: Command| {

@@ -1,7 +1,7 @@
 //! Changes of a message in a lane, next to the original: the difference, or the summary that replaces it.
 
 use super::diff::Diff;
-use super::message_status::ChangeInputs;
+use super::message_changes::ChangeInputs;
 use crate::app::lanes::lane_context::WrittenPosition;
 use crate::app::lanes::rows::LaneRows;
 use crate::app::open::document::Document;
@@ -9,9 +9,11 @@ use crate::app::runs::replays::Runs;
 use crate::session::{Kind, WrittenKind};
 use crate::units::Tokens;
 
-/// Limits of what fits in a frame: bytes of a text, and messages of a session.
-const LARGE: usize = 32 * 1024;
-const MANY: usize = 1_000;
+/// Maximum bytes of a text that is compared in a frame.
+const MAX_BYTES: usize = 32 * 1024;
+/// Maximum messages of a session that is replayed in a frame.
+const MAX_MESSAGES: usize = 1_000;
+
 /// The selected item in a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
@@ -26,25 +28,34 @@ pub enum Target {
 pub struct Changes {
     /// A sentence that describes the change.
     pub text: String,
-    /// Tokens before and after, if they differ.
-    pub weights: Option<(Tokens, Tokens)>,
+    /// Its tokens, if the change affects them.
+    pub tokens: Option<TokenChange>,
     /// Index of the event that made the change, in the complete run of the lane.
     pub event: Option<usize>,
     /// The changed parts.
-    pub pieces: Vec<Piece>,
+    pub parts: Vec<ChangedPart>,
     /// The message that replaces it.
     pub replacement: Option<Replacement>,
 }
 
+/// Tokens before and after a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenChange {
+    /// Tokens of the original.
+    pub before: Tokens,
+    /// Tokens in the lane.
+    pub after: Tokens,
+}
+
 /// A changed part.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Piece {
+pub struct ChangedPart {
     /// Title of the part.
     pub title: String,
     /// Kind of the part.
     pub kind: Option<Kind>,
-    /// Tokens before and after.
-    pub weights: (Tokens, Tokens),
+    /// Its tokens.
+    pub tokens: TokenChange,
     /// The difference; empty if the part has no text.
     pub diff: Diff,
     /// Additional information that the texts do not contain.
@@ -64,8 +75,10 @@ pub struct Replacement {
     pub text: Option<String>,
     /// The text is a prediction of the offline digest. An export writes the real text.
     pub is_predicted: bool,
-    /// Number of replaced messages, and their tokens.
-    pub covered: (usize, Tokens),
+    /// Number of replaced messages.
+    pub n_covered: usize,
+    /// Tokens of the replaced messages.
+    pub covered_tokens: Tokens,
     /// The replaced messages.
     pub originals: Vec<Original>,
     /// Number of replaced messages that are not listed.
@@ -97,10 +110,10 @@ impl Changes {
         };
         let until = rows.until.get(lane).and_then(Option::as_ref);
         let (context, events) = match until {
-            Some(stand) => (&stand.context, &stand.events),
+            Some(state) => (&state.context, &state.events),
             None => (&run.outcome.context, &run.outcome.events),
         };
-        let seen = ChangeInputs {
+        let inputs = ChangeInputs {
             document,
             runs,
             rows,
@@ -110,8 +123,8 @@ impl Changes {
             is_whole: until.is_none(),
         };
         match target {
-            Target::Message(message) => seen.message(message),
-            Target::Written(place) => seen.written(place),
+            Target::Message(message) => inputs.message(message),
+            Target::Written(place) => inputs.written(place),
         }
     }
 
@@ -119,15 +132,15 @@ impl Changes {
     pub fn is_slow(document: &Document, target: Target) -> bool {
         let session = document.session();
         let bytes = |message: usize| -> usize {
-            let m = session.messages.get(message);
-            let parts = m.map_or(&[][..], |m| session.parts_of(m));
-            parts.iter().map(|p| p.body.text().len()).sum()
+            let message = session.messages.get(message);
+            let parts = message.map_or(&[][..], |message| session.parts_of(message));
+            parts.iter().map(|part| part.body.text().len()).sum()
         };
         let is_large = match target {
-            Target::Message(message) => bytes(message) > LARGE,
+            Target::Message(message) => bytes(message) > MAX_BYTES,
             Target::Written(_) => false,
         };
         // A predicted summary replays the lane once more.
-        is_large || session.messages.len() > MANY
+        is_large || session.messages.len() > MAX_MESSAGES
     }
 }

@@ -38,8 +38,17 @@ pub enum Side {
 pub struct DiffLine {
     /// The text that contains it.
     pub side: Side,
-    /// Its text in pieces, each with a flag: whether it differs from the similar line in the other text.
-    pub pieces: Vec<(bool, String)>,
+    /// Its text in pieces.
+    pub pieces: Vec<DiffPiece>,
+}
+
+/// A piece of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DiffPiece {
+    /// Its text.
+    pub text: String,
+    /// Whether it differs from the similar line in the other text.
+    pub is_changed: bool,
 }
 
 /// An item of the diff view.
@@ -75,72 +84,50 @@ pub struct Diff {
 struct Run {
     side: Side,
     lines: Vec<DiffLine>,
-    unheld: usize,
+    n_unstored: usize,
 }
 
 impl Diff {
     /// Compares two texts, which must be safe to show.
     pub fn new(old: &str, new: &str) -> Self {
         let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-        let same = |pair: &(&&str, &&str)| pair.0 == pair.1;
+        let same = |(old, new): &(&&str, &&str)| old == new;
         let before = old.iter().zip(&new).take_while(same).count();
-        let rest = (&old[before..], &new[before..]);
-        let after = rest
-            .0
-            .iter()
-            .rev()
-            .zip(rest.1.iter().rev())
-            .take_while(same)
-            .count();
-        let differs = (
-            &rest.0[..rest.0.len() - after],
-            &rest.1[..rest.1.len() - after],
-        );
-        if differs.0.is_empty() && differs.1.is_empty() {
+        let [old_rest, new_rest] = [&old[before..], &new[before..]];
+        let ends = old_rest.iter().rev().zip(new_rest.iter().rev());
+        let after = ends.take_while(same).count();
+        let [all_removed, all_added] = [old_rest, new_rest].map(|rest| &rest[..rest.len() - after]);
+        if all_removed.is_empty() && all_added.is_empty() {
             return Self::default();
         }
-        let (removed, added) = (bounded(differs.0), bounded(differs.1));
-        let is_whole = removed.len() == differs.0.len() && added.len() == differs.1.len();
+        let [removed, added] = [all_removed, all_added].map(bounded);
+        let left_out = [
+            (Side::Removed, all_removed.len() - removed.len()),
+            (Side::Added, all_added.len() - added.len()),
+        ];
+        let is_whole = left_out.iter().all(|(_, n)| *n == 0);
         let shown = removed.len().max(added.len());
         let mut runs = compared(removed, added);
-        if before + after == 0 && runs.iter().all(Run::is_other) {
+        if before + after == 0 && runs.iter().all(Run::is_of_one_text) {
             // All lines are removed: show the replacement first.
             runs.sort_by_key(|run| run.side == Side::Removed);
         }
         let mut rows = Vec::new();
-        let held = before.min(AROUND_LINES + MAX_FOLDED);
-        let run = Run {
-            side: Side::Same,
-            lines: old[before - held..before]
-                .iter()
-                .map(|l| plain(Side::Same, l))
-                .collect(),
-            unheld: before - held,
-        };
+        let n_held = before.min(AROUND_LINES + MAX_FOLDED);
+        let run = unchanged(&old[before - n_held..before], before - n_held);
         run.fold((0, AROUND_LINES), &mut rows);
         for run in runs {
             let ends = run.ends();
             run.fold(ends, &mut rows);
         }
-        let left_out = [
-            (Side::Removed, differs.0.len() - removed.len()),
-            (Side::Added, differs.1.len() - added.len()),
-        ];
         rows.extend(left_out.into_iter().filter_map(not_compared));
-        let held = after.min(AROUND_LINES + MAX_FOLDED);
+        let n_held = after.min(AROUND_LINES + MAX_FOLDED);
         let from = old.len() - after;
-        let run = Run {
-            side: Side::Same,
-            lines: old[from..from + held]
-                .iter()
-                .map(|line| plain(Side::Same, line))
-                .collect(),
-            unheld: after - held,
-        };
+        let run = unchanged(&old[from..from + n_held], after - n_held);
         run.fold((AROUND_LINES, 0), &mut rows);
         let notice = (!is_whole).then(|| {
             let lines = wording::count(shown, "line");
-            format!("Shown: the first {lines} of what differs.")
+            format!("Shown: the first {lines} that differ.")
         });
         Self { rows, notice }
     }
@@ -148,6 +135,15 @@ impl Diff {
     /// Returns whether the texts are equal, ignoring the last line ending.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
+    }
+}
+
+/// Returns a run of unchanged lines, and of further ones that are not stored.
+fn unchanged(lines: &[&str], n_unstored: usize) -> Run {
+    Run {
+        side: Side::Same,
+        lines: lines.iter().map(|line| plain(Side::Same, line)).collect(),
+        n_unstored,
     }
 }
 
@@ -180,7 +176,7 @@ fn compared(old: &[&str], new: &[&str]) -> Vec<Run> {
                 _ => runs.push(Run {
                     side: line.side,
                     lines: vec![line],
-                    unheld: 0,
+                    n_unstored: 0,
                 }),
             }
         }
@@ -211,15 +207,18 @@ fn changes(edit: &DiffOp, (old, new): (&[&str], &[&str]), until: Instant) -> Vec
 pub(super) fn plain(side: Side, line: &str) -> DiffLine {
     DiffLine {
         side,
-        pieces: vec![(false, without_middle(line))],
+        pieces: vec![DiffPiece {
+            text: without_middle(line),
+            is_changed: false,
+        }],
     }
 }
 
 impl Run {
-    /// Returns whether no line of the run is in the other text.
-    fn is_other(&self) -> bool {
-        let pieces = || self.lines.iter().flat_map(|line| &line.pieces);
-        self.side != Side::Same && pieces().all(|(is_other, _)| !is_other)
+    /// Returns whether the run is in one text only, and resembles no line of the other.
+    fn is_of_one_text(&self) -> bool {
+        let mut pieces = self.lines.iter().flat_map(|line| &line.pieces);
+        self.side != Side::Same && pieces.all(|piece| !piece.is_changed)
     }
 
     /// Returns the number of lines shown at the start and at the end of the run.
@@ -233,13 +232,13 @@ impl Run {
     /// Converts the run to rows, with this many lines at its ends and the others folded.
     fn fold(mut self, (begin, end): (usize, usize), rows: &mut Vec<Row>) {
         // A fold takes one row itself.
-        if self.lines.len() + self.unheld <= begin + end + 1 {
+        if self.lines.len() + self.n_unstored <= begin + end + 1 {
             rows.extend(self.lines.into_iter().map(Row::Line));
             return;
         }
         let last = self.lines.split_off(self.lines.len() - end);
         let mut folded = self.lines.split_off(begin);
-        let more = self.unheld + folded.len().saturating_sub(MAX_FOLDED);
+        let more = self.n_unstored + folded.len().saturating_sub(MAX_FOLDED);
         folded.truncate(MAX_FOLDED);
         rows.extend(self.lines.into_iter().map(Row::Line));
         rows.push(Row::Fold(Fold {
@@ -263,11 +262,11 @@ mod tests {
                 Side::Removed => '-',
                 Side::Added => '+',
             };
-            let pieces = line.pieces.iter().map(|(is_other, text)| {
-                if *is_other {
-                    format!("[{text}]")
+            let pieces = line.pieces.iter().map(|piece| {
+                if piece.is_changed {
+                    format!("[{}]", piece.text)
                 } else {
-                    text.clone()
+                    piece.text.clone()
                 }
             });
             format!("{sign}{}", pieces.collect::<String>())

@@ -20,7 +20,7 @@ const LINE: f32 = 16.0;
 pub(in crate::app) fn show(ui: &mut Ui, id: Id, rows: &[Row], page: usize) {
     let lines = lines(ui, id, rows, page);
     let guess = |_| LINE;
-    widgets::roll(
+    widgets::virtual_list(
         ui,
         id.with(page),
         lines.len(),
@@ -101,15 +101,17 @@ fn job(ui: &Ui, line: &DiffLine, words: Option<Color32>) -> LayoutJob {
         palette(ui).text
     };
     let mut job = LayoutJob::default();
-    for (is_other, text) in &line.pieces {
+    for piece in &line.pieces {
         let format = TextFormat {
             font_id: TextStyle::Monospace.resolve(ui.style()),
             color,
-            background: words.filter(|_| *is_other).unwrap_or(Color32::TRANSPARENT),
+            background: words
+                .filter(|_| piece.is_changed)
+                .unwrap_or(Color32::TRANSPARENT),
             valign: Align::Center,
             ..TextFormat::default()
         };
-        job.append(text, 0.0, format);
+        job.append(&piece.text, 0.0, format);
     }
     job
 }
@@ -117,23 +119,25 @@ fn job(ui: &Ui, line: &DiffLine, words: Option<Color32>) -> LayoutJob {
 /// Shows the button of folded lines.
 fn show_fold(ui: &mut Ui, id: Id, fold: &Fold, is_open: bool) {
     let n_lines = wording::count(fold.lines.len() + fold.more, "line");
-    let what = match fold.side {
+    let side = match fold.side {
         Side::Same => "unchanged",
         Side::Removed => "more removed",
         Side::Added => "more added",
     };
-    let number = n_lines.replacen(' ', &format!(" {what} "), 1);
-    let name = format!("{} {number}", if is_open { "⏷" } else { "⏵" });
+    let number = n_lines.replacen(' ', &format!(" {side} "), 1);
+    let (arrow, action) = if is_open {
+        ("⏷", "Fold")
+    } else {
+        ("⏵", "Unfold")
+    };
+    let name = format!("{arrow} {number}");
     let button = Button::new(small(ui, name))
         .frame(false)
         .min_size(vec2(ui.available_width(), 20.0));
     let button = ui
         .add(button.wrap())
         .on_hover_cursor(CursorIcon::PointingHand)
-        .accessible_name(format!(
-            "{} {number}",
-            if is_open { "Fold" } else { "Unfold" }
-        ));
+        .accessible_name(format!("{action} {number}"));
     if button.clicked() {
         ui.data_mut(|data| data.insert_temp(id, !is_open));
     }

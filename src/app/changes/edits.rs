@@ -2,7 +2,7 @@
 //!
 //! Only one algorithm of `similar` is called: its general functions contain all of them, half a megabyte.
 
-use super::diff::{DiffLine, Side, plain};
+use super::diff::{DiffLine, DiffPiece, Side, plain};
 use similar::DiffOp;
 use similar::algorithms::{Capture, Compact, Replace, myers};
 use std::time::Instant;
@@ -21,12 +21,12 @@ pub(super) fn edits(old: &[&str], new: &[&str], until: Instant) -> Vec<DiffOp> {
 /// Returns replaced lines with their changed words.
 pub(super) fn replaced(removed: &[&str], added: &[&str], until: Instant) -> Vec<DiffLine> {
     let (old, new) = (Words::of(removed), Words::of(added));
-    let mut is_other = [vec![true; old.texts.len()], vec![true; new.texts.len()]];
+    let mut is_changed = [vec![true; old.texts.len()], vec![true; new.texts.len()]];
     let mut n_equal = 0;
     for edit in edits(&old.texts, &new.texts, until) {
         if let DiffOp::Equal { len, .. } = edit {
-            is_other[0][edit.old_range()].fill(false);
-            is_other[1][edit.new_range()].fill(false);
+            is_changed[0][edit.old_range()].fill(false);
+            is_changed[1][edit.new_range()].fill(false);
             n_equal += len;
         }
     }
@@ -36,8 +36,8 @@ pub(super) fn replaced(removed: &[&str], added: &[&str], until: Instant) -> Vec<
             .chain(added.iter().map(|line| plain(Side::Added, line)))
             .collect();
     }
-    let mut lines = old.lines(Side::Removed, &is_other[0]);
-    lines.extend(new.lines(Side::Added, &is_other[1]));
+    let mut lines = old.lines(Side::Removed, &is_changed[0]);
+    lines.extend(new.lines(Side::Added, &is_changed[1]));
     lines
 }
 
@@ -64,15 +64,19 @@ impl<'a> Words<'a> {
         Self { texts, ends }
     }
 
-    /// Returns the lines; adjacent words with the same flag are one piece.
-    fn lines(&self, side: Side, is_other: &[bool]) -> Vec<DiffLine> {
+    /// Returns the lines. Adjacent words that are all changed or all unchanged are one piece.
+    fn lines(&self, side: Side, is_changed: &[bool]) -> Vec<DiffLine> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         let of_line = |(start, end): (usize, &usize)| {
-            let mut pieces: Vec<(bool, String)> = Vec::new();
-            for (text, flag) in self.texts[start..*end].iter().zip(&is_other[start..*end]) {
+            let mut pieces: Vec<DiffPiece> = Vec::new();
+            let words = self.texts[start..*end].iter().zip(&is_changed[start..*end]);
+            for (text, is_changed) in words {
                 match pieces.last_mut() {
-                    Some((last, piece)) if last == flag => piece.push_str(text),
-                    _ => pieces.push((*flag, (*text).to_owned())),
+                    Some(last) if last.is_changed == *is_changed => last.text.push_str(text),
+                    _ => pieces.push(DiffPiece {
+                        text: (*text).to_owned(),
+                        is_changed: *is_changed,
+                    }),
                 }
             }
             DiffLine { side, pieces }

@@ -1,6 +1,6 @@
 //! Long lines: shows only the differences, or the two ends.
 
-use super::diff::{DiffLine, Side, plain};
+use super::diff::{DiffLine, DiffPiece, Side, plain};
 use crate::app::wording;
 
 /// Lines longer than this (bytes) are not compared by words, and their middle is omitted.
@@ -44,12 +44,13 @@ pub(super) fn pair(removed: &str, added: &str) -> [DiffLine; 2] {
         } else {
             after.to_owned()
         };
+        let piece = |text: String, is_changed: bool| DiffPiece { text, is_changed };
         DiffLine {
             side,
             pieces: vec![
-                (false, before),
-                (true, without_middle(differs)),
-                (false, after),
+                piece(before, false),
+                piece(without_middle(differs), true),
+                piece(after, false),
             ],
         }
     };
@@ -78,11 +79,11 @@ mod tests {
 
     /// Formats the lines as text, with changes in brackets.
     fn formatted(old: &str, new: &str) -> Vec<(Side, String)> {
-        let piece = |(is_other, text): &(bool, String)| {
-            if *is_other {
-                format!("[{text}]")
+        let piece = |piece: &DiffPiece| {
+            if piece.is_changed {
+                format!("[{}]", piece.text)
             } else {
-                text.clone()
+                piece.text.clone()
             }
         };
         let diff = Diff::new(old, new);

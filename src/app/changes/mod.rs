@@ -5,7 +5,7 @@ pub mod diff;
 pub(in crate::app) mod diff_rows;
 mod edits;
 mod long_line;
-mod message_status;
+mod message_changes;
 pub(super) mod panel;
 mod predicted_summary;
 mod replacement;

@@ -1,10 +1,10 @@
 //! Comparison of a message with the focused lane's version: a line-by-line difference, or a summary next to the
 //! messages that it replaces.
 
-use super::compute::{Changes, Original, Piece, Replacement};
+use super::compute::{ChangedPart, Changes, Original, Replacement, TokenChange};
 use crate::app::command::Commands;
 use crate::app::messages::input::MessagesInput;
-use crate::app::selection::SelectCommand;
+use crate::app::selection::{EventId, SelectCommand};
 use crate::app::shell::command::ShellCommand;
 use crate::app::theme::{self, palette, space};
 use crate::app::view::Tab;
@@ -16,15 +16,16 @@ use egui::{Id, Label, RichText, TextStyle, Ui};
 
 /// Width in points from which a summary is shown next to the original messages instead of above them.
 const TWO_COLUMNS: f32 = 520.0;
-/// Note on a text that has not been written yet.
-const FORESEEN: &str = "Preview from the offline digest. When you export, you choose the summarizer and can edit the \
-                        text; the size shown is the policy's maximum.";
-const NOT_KNOWN: &str =
+/// Note on a summary that the offline digest predicts.
+const PREDICTED: &str = "Preview from the offline digest. When you export, you choose the summarizer and can edit the \
+                         text; the size shown is the policy's maximum.";
+/// Note on a text that is unknown until the export.
+const UNKNOWN: &str =
     "The text is written when this lane is exported. The size shown is the policy's maximum.";
 
 /// Returns the number of pages of the longest difference, at least 1.
 pub(in crate::app) fn pages(changes: &Changes) -> usize {
-    let rows = changes.pieces.iter().map(|piece| piece.diff.rows.len());
+    let rows = changes.parts.iter().map(|part| part.diff.rows.len());
     rows.max()
         .unwrap_or(0)
         .div_ceil(super::diff_rows::PAGE)
@@ -35,14 +36,25 @@ pub(in crate::app) fn pages(changes: &Changes) -> usize {
 pub(in crate::app) fn show(
     ui: &mut Ui,
     input: &MessagesInput<'_>,
-    (changes, page): (&Changes, usize),
+    changes: &Changes,
+    page: usize,
     commands: &mut Commands,
 ) {
     ui.spacing_mut().item_spacing.y = space::XS;
     status_line(ui, input, changes, commands);
-    for (nth, piece) in changes.pieces.iter().enumerate() {
-        if page == 0 || piece.diff.rows.len() > page * super::diff_rows::PAGE {
-            show_piece(ui, input, (nth, piece, changes.pieces.len() == 1), page);
+    for (nth, part) in changes.parts.iter().enumerate() {
+        if page == 0 || part.diff.rows.len() > page * super::diff_rows::PAGE {
+            part_head(ui, part, changes.parts.len() > 1);
+            let id = Id::unique((
+                "fold",
+                input.document.id,
+                input.selection.lane,
+                input.selection.message,
+                nth,
+            ));
+            ui.spacing_mut().item_spacing.y = 0.0;
+            super::diff_rows::show(ui, id, &part.diff.rows, page);
+            ui.spacing_mut().item_spacing.y = space::XS;
         }
     }
     if let Some(replacement) = &changes.replacement {
@@ -59,15 +71,16 @@ fn status_line(ui: &mut Ui, input: &MessagesInput<'_>, changes: &Changes, comman
             widgets::swatch(ui, palette(ui).lane(lane)).on_hover_text(&input.runs.labels[lane]);
         }
         ui.label(&changes.text);
-        if let Some((before, after)) = changes.weights {
-            ui.label(weak(ui, weights(before, after)));
+        if let Some(tokens) = changes.tokens {
+            ui.label(weak(ui, tokens_text(tokens)));
         }
         if let (Some(lane), Some(event)) = (input.selection.lane, changes.event) {
             let link = ui
                 .link("Why")
                 .on_hover_text("Show the event that changed this message");
             if link.clicked() {
-                commands.push(SelectCommand::Event((Some(lane), event)));
+                let lane = Some(lane);
+                commands.push(SelectCommand::Event(EventId { lane, index: event }));
                 commands.push(ShellCommand::ShowTab(Tab::Events));
             }
         }
@@ -75,49 +88,32 @@ fn status_line(ui: &mut Ui, input: &MessagesInput<'_>, changes: &Changes, comman
 }
 
 /// Returns a size change such as `4,210 → 380 tok`.
-fn weights(before: Tokens, after: Tokens) -> String {
-    format!(
-        "{} → {} tok",
-        wording::tokens(before),
-        wording::tokens(after)
-    )
+fn tokens_text(change: TokenChange) -> String {
+    let (before, after) = (
+        wording::tokens(change.before),
+        wording::tokens(change.after),
+    );
+    format!("{before} → {after} tok")
 }
 
-/// Shows a changed part. Omits its size if it is the only part.
-fn show_piece(
-    ui: &mut Ui,
-    input: &MessagesInput<'_>,
-    (nth, piece, is_only): (usize, &Piece, bool),
-    page: usize,
-) {
+/// Shows the title of a changed part, its size if `has_size`, and its remarks.
+fn part_head(ui: &mut Ui, part: &ChangedPart, has_size: bool) {
     ui.add_space(space::S);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
-        if let Some(kind) = piece.kind {
+        if let Some(kind) = part.kind {
             widgets::swatch(ui, palette(ui).kind(kind));
         }
-        let (before, after) = piece.weights;
-        let weights = if is_only {
-            String::new()
-        } else {
-            format!(" · {}", weights(before, after))
-        };
-        ui.label(small(ui, format!("{}{weights}", piece.title)));
+        let mut text = part.title.clone();
+        if has_size {
+            text = format!("{text} · {}", tokens_text(part.tokens));
+        }
+        ui.label(small(ui, text));
     });
-    for text in piece.remark.into_iter().chain(piece.diff.notice.as_deref()) {
+    for text in part.remark.into_iter().chain(part.diff.notice.as_deref()) {
         ui.label(weak(ui, text));
     }
     ui.add_space(space::XS);
-    ui.spacing_mut().item_spacing.y = 0.0;
-    let id = Id::unique((
-        "fold",
-        input.document.id,
-        input.selection.lane,
-        input.selection.message,
-        nth,
-    ));
-    super::diff_rows::show(ui, id, &piece.diff.rows, page);
-    ui.spacing_mut().item_spacing.y = space::XS;
 }
 
 /// Shows content written by a lane with the messages that it replaces, side by side if there is enough width.
@@ -167,15 +163,14 @@ fn show_written(
         &format!("replaced by: a {}", wording::written(replacement.kind)),
         replacement.tokens,
     );
-    let (n_covered, tokens) = replacement.covered;
-    if let (Some(lane), true) = (
-        input.selection.lane,
-        input.selection.written.is_none() && n_covered > 1,
-    ) {
+    if let Some(lane) = input.selection.lane
+        && input.selection.written.is_none()
+        && replacement.n_covered > 1
+    {
         let covered = format!(
             "replaces {}, {} tok",
-            wording::count(n_covered, "message"),
-            wording::tokens(tokens)
+            wording::count(replacement.n_covered, "message"),
+            wording::tokens(replacement.covered_tokens)
         );
         if ui
             .link(covered)
@@ -187,8 +182,8 @@ fn show_written(
     }
     if replacement.is_predicted {
         let text = match &replacement.text {
-            Some(_) => FORESEEN,
-            None => NOT_KNOWN,
+            Some(_) => PREDICTED,
+            None => UNKNOWN,
         };
         ui.add(Label::new(weak(ui, text)).wrap());
     }
@@ -204,13 +199,10 @@ fn show_originals(
     replacement: &Replacement,
     commands: &mut Commands,
 ) {
-    let (n_covered, tokens) = replacement.covered;
     if input.selection.written.is_some() {
-        let title = format!("original: {}", wording::count(n_covered, "message"));
-        ui.label(small(
-            ui,
-            format!("{title} · {} tok", wording::tokens(tokens)),
-        ));
+        let n_messages = wording::count(replacement.n_covered, "message");
+        let tokens = wording::tokens(replacement.covered_tokens);
+        ui.label(small(ui, format!("original: {n_messages} · {tokens} tok")));
     }
     for original in &replacement.originals {
         show_original(ui, input, original, commands);
@@ -253,7 +245,7 @@ fn show_original(
     } else {
         head(ui, facts.kind, "original", tokens);
     }
-    let id = Id::unique(("original", input.document.place, original.message));
+    let id = Id::unique(("original", input.document.source_id, original.message));
     body(ui, id, &original.text);
     if original.more > 0 {
         let more = wording::count(original.more, "line");
@@ -296,9 +288,12 @@ pub(in crate::app) fn written_head(ui: &mut Ui, input: &MessagesInput<'_>) {
         else {
             return;
         };
-        let (_, of) = replacement.covered;
-        if changes.weights.is_none() {
-            ui.label(weak(ui, weights(of, replacement.tokens)));
+        if changes.tokens.is_none() {
+            let tokens = TokenChange {
+                before: replacement.covered_tokens,
+                after: replacement.tokens,
+            };
+            ui.label(weak(ui, tokens_text(tokens)));
         }
     });
 }

@@ -7,9 +7,9 @@ use crate::engine::{
 use std::ops::Range;
 
 /// A summarizer that answers like the estimator, so that the run stays the same, and records the requests.
-struct Listening(Vec<Request>);
+struct RequestRecorder(Vec<Request>);
 
-impl Answer for Listening {
+impl Answer for RequestRecorder {
     fn answer(&mut self, case: &Case, request: &Request) -> Reply {
         self.0.push(request.clone());
         Estimator.answer(case, request)
@@ -22,15 +22,16 @@ pub(super) fn predicted(
     case: &Case,
     run: &LaneRun,
     until: Option<usize>,
-    (written, event): (&Written, &Event),
+    written: &Written,
+    event: &Event,
 ) -> Option<String> {
-    let mut listening = Listening(Vec::new());
+    let mut recorder = RequestRecorder(Vec::new());
     let (policy, knobs) = (&run.policy, &run.knobs);
-    drive(case, policy, knobs, Schedule::Replay, until, &mut listening);
+    drive(case, policy, knobs, Schedule::Replay, until, &mut recorder);
     let is_it = |request: &&Request| {
         request.call == event.call && request.stage == event.stage && overlap(request, written)
     };
-    let request = listening.0.iter().rfind(is_it)?;
+    let request = recorder.0.iter().rfind(is_it)?;
     let text = digest(case, request);
     // A system that writes its own request also formats its own message.
     Some(match &request.verbatim {

@@ -1,7 +1,7 @@
 //! Messages that a lane wrote, next to the messages they replace.
 
 use super::compute::{Changes, Original, Replacement};
-use super::message_status::{ChangeInputs, did, only};
+use super::message_changes::{ChangeInputs, cause, sentence};
 use super::predicted_summary;
 use crate::app::lanes::lane_context::WrittenPosition;
 use crate::app::messages::text::MessageText;
@@ -10,15 +10,16 @@ use crate::engine::Written;
 use crate::safe_text;
 use crate::session::WrittenKind;
 
-/// Maximum number of bytes of a single original, and of each of several.
+/// Maximum bytes of a single original.
 const MAX_BYTES: usize = 48 * 1024;
+/// Maximum bytes of each of several originals.
 const MAX_BYTES_EACH: usize = 700;
 /// Maximum number of originals shown for a summary.
 const MAX_ORIGINALS: usize = 60;
 
 impl ChangeInputs<'_> {
     /// Returns a message the lane wrote with all messages it replaces, or with only the selected one of them.
-    pub(super) fn stands_for(&self, written: &Written, message: Option<usize>) -> Changes {
+    pub(super) fn replacement(&self, written: &Written, message: Option<usize>) -> Changes {
         let ledger = &self.runs.case.ledger;
         let covered = || written.covers.iter().cloned().flatten().map(|m| m as usize);
         let n_covered = covered().count();
@@ -31,8 +32,8 @@ impl ChangeInputs<'_> {
         };
         let by = self
             .event(Some(written.event))
-            .map_or_else(String::new, did);
-        let sentence = match (message, written.kind, n_covered.saturating_sub(1)) {
+            .map_or_else(String::new, cause);
+        let description = match (message, written.kind, n_covered.saturating_sub(1)) {
             (None, kind, _) => format!(
                 "Written {by}: a {} that replaces {}.",
                 wording::written(kind),
@@ -68,7 +69,8 @@ impl ChangeInputs<'_> {
             tokens,
             text: text.map(shown),
             is_predicted: written.is_predicted,
-            covered: (n_covered, covered().map(|m| ledger.message(m)).sum()),
+            n_covered,
+            covered_tokens: covered().map(|m| ledger.message(m)).sum(),
             more: if message.is_some() {
                 0
             } else {
@@ -79,7 +81,7 @@ impl ChangeInputs<'_> {
         Changes {
             event: self.link(Some(written.event)),
             replacement,
-            ..only(sentence)
+            ..sentence(description)
         }
     }
 
@@ -87,7 +89,7 @@ impl ChangeInputs<'_> {
         let event = self.event(Some(written.event))?;
         let (case, run) = (&self.runs.case, &self.runs.lanes[self.lane]);
         let until = (!self.is_whole).then_some(self.rows.call);
-        predicted_summary::predicted(case, run, until, (written, event))
+        predicted_summary::predicted(case, run, until, written, event)
     }
 
     /// Returns the text of a message, up to `most` bytes.

@@ -26,7 +26,7 @@ pub(in crate::app) fn show(
     let window = ui.ctx().content_rect().size();
     let modal = dialog(ui, "command palette").show(ui.ctx(), |ui| {
         ui.set_width((window.x - 80.0).min(WIDTH));
-        let moved = field(ui, palette, entries, commands);
+        let is_moved = field(ui, palette, entries, commands);
         ui.add_space(space::S);
         if entries.is_empty() {
             ui.label(weak(ui, "No command matches."));
@@ -42,7 +42,7 @@ pub(in crate::app) fn show(
                 }
                 let row = row.truncate().min_size(vec2(ui.available_width(), 24.0));
                 let row = ui.add(row);
-                if is_highlighted && moved {
+                if is_highlighted && is_moved {
                     row.scroll_to_me(None);
                 }
                 if row.clicked() {
@@ -92,7 +92,7 @@ fn field(ui: &mut Ui, palette: &PaletteState, entries: &[Entry], commands: &mut 
     before != Some(palette.highlighted)
 }
 
-/// Moves the cursor behind a text that an entry filled in.
+/// Moves the cursor to the end of a text that an entry filled in.
 fn move_cursor_to_end(ui: &Ui, id: Id, text: &str) {
     if let Some(mut state) = TextEditState::load(ui.ctx(), id) {
         let end = CCursor::new(text.chars().count());
@@ -102,7 +102,7 @@ fn move_cursor_to_end(ui: &Ui, id: Id, text: &str) {
 }
 
 fn run(entry: &Entry, commands: &mut Commands) {
-    if !entry.stays {
+    if !entry.keeps_open {
         commands.push(PaletteCommand::Close);
     }
     commands.extend(entry.commands.iter().cloned());

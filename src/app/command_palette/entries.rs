@@ -27,14 +27,14 @@ const MAX: usize = 60;
 /// An entry of the palette.
 #[derive(Clone, Debug)]
 pub(in crate::app) struct Entry {
-    /// Its name.
+    /// The text that is listed and searched.
     pub(in crate::app) name: String,
-    /// Its keys, or its kind.
+    /// Keys or kind of the entry.
     pub(in crate::app) hint: String,
-    /// The commands that it sends.
+    /// The commands that the entry sends.
     pub(in crate::app) commands: Vec<Command>,
-    /// Whether the palette stays open, for more text.
-    pub(in crate::app) stays: bool,
+    /// The palette stays open, for more text.
+    pub(in crate::app) keeps_open: bool,
 }
 
 impl Entry {
@@ -47,7 +47,7 @@ impl Entry {
             name: name.into(),
             hint: hint.into(),
             commands: commands.into_iter().collect(),
-            stays: false,
+            keeps_open: false,
         }
     }
 }
@@ -82,11 +82,12 @@ impl App {
 
     fn actions(&self) -> Vec<Entry> {
         let context = self.key_context();
-        let actions = keys::actions(context.as_ref()).into_iter();
+        let mut actions = keys::offered_actions(context.as_ref());
         let palette = Command::from(PaletteCommand::Show);
-        let others = actions.filter(|(_, _, command)| *command != palette);
-        others
-            .map(|(name, keys, command)| Entry::new(name, keys, [command]))
+        actions.retain(|action| action.command != palette);
+        let entries = actions.into_iter();
+        entries
+            .map(|action| Entry::new(action.name, action.keys, [action.command]))
             .collect()
     }
 
@@ -169,7 +170,7 @@ impl App {
             let command = SessionsCommand::Show(Some(folder.to_owned()));
             Entry::new("Sessions in this file's folder", "", [command.into()])
         });
-        let recent = self.memory.recent().iter().map(|path| {
+        let recent = self.saved.recent().iter().map(|path| {
             let name = format!("Open {}", recent_name(path));
             Entry::new(name, "recent", [OpenCommand::Path(path.clone()).into()])
         });
@@ -212,7 +213,7 @@ fn setting(policy: &Policy, knob: &Knob, current: f64, number: Option<f64>) -> E
     let name = format!("Set {} (now {now})", knob.name);
     let typed = PaletteCommand::Type(format!("set {} ", knob.name));
     Entry {
-        stays: true,
+        keeps_open: true,
         ..Entry::new(name, "type a number", [typed.into()])
     }
 }

@@ -26,7 +26,7 @@ use std::time::Duration;
 const SLOW: Duration = Duration::from_millis(50);
 /// Maximum number of messages that are compared within a frame the first time.
 const FEW: usize = 500;
-/// Characters of the name in the legend.
+/// Maximum characters of the name in the legend.
 const NAME: usize = 24;
 
 /// Why a list of sessions cannot be compared.
@@ -47,7 +47,9 @@ pub(in crate::app) struct OpenComparison {
 #[derive(Debug)]
 enum Second {
     Loading(Box<Loading>),
+    /// The reason.
     Failed(String),
+    /// The session, and its name in the legend.
     Open(Arc<Document>, String),
 }
 
@@ -117,7 +119,7 @@ impl OpenComparison {
         }
     }
 
-    /// Receives the second session once it is loaded. Returns whether it turned out that it cannot be opened.
+    /// Receives the second session once it is loaded. Returns whether it could not be opened.
     pub(super) fn receive(&mut self, ctx: &egui::Context) -> bool {
         if !matches!(self.second, Second::Loading(_)) {
             return false;
@@ -180,7 +182,7 @@ impl OpenComparison {
     }
 
     /// Returns the source of the second session, and the index of its conversation.
-    pub(in crate::app) fn place(&self) -> (&Origin, usize) {
+    pub(in crate::app) fn source(&self) -> (&Origin, usize) {
         (&self.origin, self.conversation)
     }
 
@@ -229,11 +231,7 @@ impl OpenComparison {
     /// Returns the text of a message, once it is ready.
     pub(super) fn text(&self, first: &Document, shown: ShownMessage) -> Option<&ShownText> {
         let documents = [first.id, self.document()?.id];
-        let text = self
-            .text
-            .get()
-            .filter(|_| self.text.is_for(&(documents, shown)));
-        text.map(Arc::as_ref)
+        self.text.of(&(documents, shown)).map(Arc::as_ref)
     }
 }
 

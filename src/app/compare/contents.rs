@@ -4,7 +4,7 @@ use super::input::{Both, CompareInput, color};
 use super::state::{CompareView, Listed, ShownMessage, Side};
 use crate::analysis::comparison::{MessageMatches, OnlyFact};
 use crate::app::command::Commands;
-use crate::app::open::document::{Document, Facts};
+use crate::app::open::document::{Document, MessageFacts};
 use crate::app::selection::{SelectCommand, Spot};
 use crate::app::theme::{palette, space};
 use crate::app::view::ViewCommand;
@@ -229,7 +229,7 @@ fn where_cell(ui: &mut Ui, side: Side) {
 }
 
 /// Shows the kind or tool of a message, and its beginning.
-fn subject(ui: &mut Ui, facts: &Facts) {
+fn subject(ui: &mut Ui, facts: &MessageFacts) {
     widgets::swatch(ui, palette(ui).kind(facts.kind));
     ui.label(facts.tool.as_deref().unwrap_or(wording::kind(facts.kind)));
     widgets::one_line(ui, weak(ui, &*facts.preview));
@@ -257,7 +257,7 @@ pub(super) fn facts(
     Frame::new().inner_margin(margin).show(ui, |ui| {
         let [both, a, b] = [facts.shared, of_a, of_b].map(|n| wording::grouped(n as u64));
         let text = format!("{both} facts in both, {a} only in A, {b} only in B");
-        let help = "Facts are found by rules: files, commands, errors, values and other names. Facts that a later one replaced are left out. A fact is the same if kind and text are.";
+        let help = "Facts are found by rules: files, commands, errors, values and other names. Facts that a later one replaced are left out. Two facts are equal if their kind and text are equal.";
         ui.label(small(ui, text)).on_hover_text(help);
     });
     let row_at = |row: usize| -> (Side, &OnlyFact) {

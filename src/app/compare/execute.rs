@@ -69,7 +69,7 @@ impl App {
                 "The session to compare cannot be opened. The tab Compare shows the reason.",
             );
         }
-        let runs = self.derived.runs();
+        let runs = self.derived.shared_runs();
         if let (Some(document), Some(runs)) = (&self.document, runs)
             && runs.document == document.id
         {

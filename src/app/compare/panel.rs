@@ -18,7 +18,7 @@ use egui::{Frame, Margin, Rangef, RichText, Ui};
 /// Minimum widths of the list and of the text next to it, in points.
 const MIN_LIST: f32 = 420.0;
 const MIN_TEXT: f32 = 260.0;
-/// Characters of a session's name.
+/// Maximum characters of a session's name.
 const NAME: usize = 48;
 
 /// Shows the choice of the page and the commands at the right of the drawer's tabs, from right to left.
@@ -115,7 +115,7 @@ fn names(ui: &mut Ui, both: Both<'_>) {
                 let calls = wording::count(document.session().calls.len(), "call");
                 let label = RichText::new(format!("{}  {name}", side.name()));
                 let label = ui.label(label.color(color(ui, side)));
-                label.on_hover_text(safe_text::visible(&document.place()));
+                label.on_hover_text(safe_text::visible(&document.source_text()));
                 let format = document.format_label();
                 ui.label(small(ui, format!("{format} · {calls}")));
                 ui.add_space(space::L);

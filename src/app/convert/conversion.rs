@@ -1,7 +1,7 @@
 //! Conversion of a session to another format: the draft, what the format cannot represent, and the result.
 
 use crate::app::background::latest_result::WorkMode;
-use crate::app::background::task::{self, Background};
+use crate::app::background::task::Background;
 use crate::app::open::document::{Document, Origin};
 use crate::exec::{self, Aspect, Converted};
 use crate::formats::{self, Format};
@@ -31,7 +31,7 @@ pub struct ConversionDraft {
     pub format: &'static str,
     /// Output path.
     pub output: String,
-    /// You chose the output path: it no longer follows the format.
+    /// You chose the output path, so it does not follow the format.
     pub is_output_chosen: bool,
 }
 
@@ -42,7 +42,7 @@ pub enum Preview {
     Comparing(Background<Result<Vec<Aspect>, String>>),
     /// The parts of the session, and how much of each is preserved.
     Known(Vec<Aspect>),
-    /// The format cannot hold the session, for this reason.
+    /// The format cannot represent the session, for this reason.
     Refused(String),
 }
 
@@ -64,16 +64,16 @@ pub struct Conversion {
 /// Returns the formats this session can be written in. Its own format is last, since that is a copy.
 pub fn possible(document: &Document) -> Vec<&'static Format> {
     let own = document.session().source.format;
-    let others = exec::targets().filter(|format| format.name != own);
+    let others = formats::accepting_any_source().filter(|format| format.name != own);
     others.chain(formats::by_name(own)).collect()
 }
 
 impl Conversion {
     /// Starts with the first format other than the session's own and an output path next to the source. Starts the
     /// comparison.
-    pub fn start(ctx: &egui::Context, at: WorkMode, document: &Arc<Document>) -> Option<Self> {
+    pub fn start(ctx: &egui::Context, mode: WorkMode, document: &Arc<Document>) -> Option<Self> {
         let format = possible(document).into_iter().next()?;
-        let (comparing, preview) = compare(ctx, at, document, format);
+        let (comparing, preview) = compare(ctx, mode, document, format);
         Some(Self {
             draft: ConversionDraft {
                 format: format.name,
@@ -92,7 +92,7 @@ impl Conversion {
     pub fn edit(
         &mut self,
         ctx: &egui::Context,
-        at: WorkMode,
+        mode: WorkMode,
         document: &Arc<Document>,
         mut draft: ConversionDraft,
     ) {
@@ -105,7 +105,7 @@ impl Conversion {
                 draft.output = default_output(document, format);
             }
             self.comparing.cancel();
-            (self.comparing, self.preview) = compare(ctx, at, document, format);
+            (self.comparing, self.preview) = compare(ctx, mode, document, format);
         }
         if draft != self.draft {
             // The earlier error belongs to another draft.
@@ -120,7 +120,7 @@ impl Conversion {
     }
 
     /// Starts to write the file.
-    pub fn write(&mut self, ctx: &egui::Context, at: WorkMode, document: &Arc<Document>) {
+    pub fn write(&mut self, ctx: &egui::Context, mode: WorkMode, document: &Arc<Document>) {
         let Some(format) = formats::by_name(self.draft.format).filter(|_| !self.is_busy()) else {
             return;
         };
@@ -135,10 +135,7 @@ impl Conversion {
             exec::convert(&document.loaded, format, &output)
         };
         self.failed = None;
-        self.writing = Some(match at {
-            WorkMode::AsNeeded => task::start("conversion", ctx, work),
-            WorkMode::InFrame => task::done(work),
-        });
+        self.writing = Some(mode.start(ctx, "conversion", work));
     }
 
     /// Receives the comparison and the written file since the last frame.
@@ -173,18 +170,17 @@ impl Drop for Conversion {
 
 fn compare(
     ctx: &egui::Context,
-    at: WorkMode,
+    mode: WorkMode,
     document: &Arc<Document>,
     format: &'static Format,
 ) -> (Arc<Progress>, Preview) {
     let progress = Arc::new(Progress::default());
     let (document, shared) = (Arc::clone(document), Arc::clone(&progress));
     let work = move || exec::would_convert(&document.loaded, format, &shared);
-    let work = match at {
-        WorkMode::AsNeeded => task::start("comparison", ctx, work),
-        WorkMode::InFrame => task::done(work),
-    };
-    (progress, Preview::Comparing(work))
+    (
+        progress,
+        Preview::Comparing(mode.start(ctx, "comparison", work)),
+    )
 }
 
 fn default_output(document: &Document, format: &Format) -> String {

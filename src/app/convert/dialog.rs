@@ -2,12 +2,13 @@
 
 use super::conversion::{Conversion, ConversionDraft, ConvertCommand, Preview, possible};
 use crate::app::command::Commands;
+use crate::app::export::result::output_path;
 use crate::app::open::document::Document;
 use crate::app::theme::{self, palette, space};
-use crate::app::widgets::dialog::{dialog, dialog_title};
+use crate::app::widgets::dialog::{dialog, dialog_title, error_box};
 use crate::app::widgets::path_field::PathField;
 use crate::app::widgets::text::{small, weak};
-use crate::app::{export, widgets, wording};
+use crate::app::{widgets, wording};
 use crate::exec::{Aspect, Converted};
 use crate::{formats, safe_text};
 use egui::{
@@ -54,8 +55,8 @@ fn form(ui: &mut Ui, document: &Document, conversion: &Conversion, commands: &mu
     ui.add_space(space::S);
     let kept = Id::unique("height below the list of a conversion");
     let below: f32 = ui.data(|d| d.get_temp(kept)).unwrap_or_default();
-    let place = ("preview", conversion.draft.format);
-    list(ui, place, LIST - below, |ui| match &conversion.preview {
+    let id = ("preview", conversion.draft.format);
+    list(ui, id, LIST - below, |ui| match &conversion.preview {
         Preview::Comparing(_) => {
             ui.horizontal(|ui| {
                 ui.spinner();
@@ -66,7 +67,7 @@ fn form(ui: &mut Ui, document: &Document, conversion: &Conversion, commands: &mu
             ui.label("A copy of the session in its own format, byte for byte.");
         }
         Preview::Known(aspects) => compared(ui, aspects),
-        Preview::Refused(why) => export::dialog::failed(ui, "Cannot write this format", why),
+        Preview::Refused(why) => error_box(ui, "Cannot write this format", why),
     });
     let top = ui.cursor().top();
     problem(ui, conversion);
@@ -80,7 +81,7 @@ fn form(ui: &mut Ui, document: &Document, conversion: &Conversion, commands: &mu
 /// Shows why nothing was written or what the form still needs.
 fn problem(ui: &mut Ui, conversion: &Conversion) {
     if let Some(why) = &conversion.failed {
-        export::dialog::failed(ui, "Nothing was written", why);
+        error_box(ui, "Nothing was written", why);
     } else if conversion.draft.output.trim().is_empty() {
         let text = "Choose an output path.";
         ui.label(RichText::new(text).color(palette(ui).warn));
@@ -93,7 +94,7 @@ fn is_copy(document: &Document, format: &str) -> bool {
 
 fn fields(ui: &mut Ui, document: &Document, draft: &mut ConversionDraft, commands: &mut Commands) {
     let line = |ui: &mut Ui, label: &str, content: &mut dyn FnMut(&mut Ui, Id)| {
-        widgets::labelled(ui, (label, LABEL, space::M), content);
+        widgets::labelled(ui, label, LABEL, space::M, content);
     };
     line(ui, "format", &mut |ui, label| {
         let chosen = formats::by_name(draft.format).map_or("none", |f| f.label);
@@ -123,19 +124,19 @@ fn fields(ui: &mut Ui, document: &Document, draft: &mut ConversionDraft, command
     });
 }
 
-/// Shows a list of fixed height. It starts at the top whenever `place` changes.
-fn list(ui: &mut Ui, place: (&str, &str), height: f32, content: impl FnOnce(&mut Ui)) {
+/// Shows a list of fixed height. A list with another `id` starts at the top.
+fn list(ui: &mut Ui, id: (&str, &str), height: f32, content: impl FnOnce(&mut Ui)) {
     ScrollArea::vertical()
-        .id_salt(place)
+        .id_salt(id)
         .auto_shrink(false)
         .max_height(height)
         .min_scrolled_height(height)
         .show(ui, content);
 }
 
-/// Shows the remarks first, then the missing data.
+/// Shows the content of the session first, then the other data that the format cannot represent.
 fn compared(ui: &mut Ui, aspects: &[Aspect]) {
-    let (sentence, others): (Vec<_>, Vec<_>) = aspects.iter().partition(|aspect| aspect.is_content);
+    let (content, others): (Vec<_>, Vec<_>) = aspects.iter().partition(|aspect| aspect.is_content);
     let missing: Vec<_> = others.into_iter().filter(|a| !a.is_whole()).collect();
     ui.spacing_mut().item_spacing.y = 2.0;
     let font = TextStyle::Body.resolve(ui.style());
@@ -146,12 +147,12 @@ fn compared(ui: &mut Ui, aspects: &[Aspect]) {
             .layout_no_wrap(figure, font.clone(), palette(ui).text);
         galley.size().x
     };
-    let widest = sentence
+    let widest = content
         .iter()
         .chain(&missing)
         .map(width)
         .fold(0.0, f32::max);
-    for aspect in sentence {
+    for aspect in content {
         row(ui, aspect, widest);
     }
     ui.add_space(space::S);
@@ -206,7 +207,7 @@ fn done(ui: &mut Ui, document: &Document, converted: &Converted, commands: &mut 
         format!("{} written", wording::count(messages, "message"))
     };
     ui.label(RichText::new(text).text_style(theme::strong()));
-    crate::app::export::result::place(ui, &converted.output, commands);
+    output_path(ui, &converted.output, commands);
     ui.add_space(space::S);
     if !converted.is_copy {
         ui.label(small(ui, "Read back and compared with the session:"));

@@ -27,7 +27,7 @@ impl App {
     }
 
     /// Receives the path chosen in the system's dialog.
-    pub(in crate::app) fn converted_at(&mut self, output: String) {
+    pub(in crate::app) fn conversion_path_chosen(&mut self, output: String) {
         if let Some(conversion) = &mut self.conversion {
             conversion.draft = ConversionDraft {
                 output,

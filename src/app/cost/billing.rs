@@ -55,7 +55,7 @@ const OWN: &str = "own";
 
 impl OwnPrice {
     /// Returns custom prices that start from another model's prices, or from zero if those are unknown.
-    pub fn like(price: Option<&Price>) -> Self {
+    pub fn starting_at(price: Option<&Price>) -> Self {
         let zero = Rate::default();
         let rule = Prices::bundled().rules().first();
         price.map_or_else(
@@ -79,7 +79,7 @@ impl OwnPrice {
     }
 
     /// Returns the form that is saved between runs.
-    pub fn kept(&self) -> KeptPrice {
+    pub fn to_kept(&self) -> KeptPrice {
         KeptPrice {
             input: self.input,
             cache_read: self.cache_read,
@@ -91,7 +91,7 @@ impl OwnPrice {
     }
 
     /// Restores saved prices; `None` if they are invalid, since anyone can edit the file.
-    pub fn remembered(kept: &KeptPrice) -> Option<Self> {
+    pub fn from_kept(kept: &KeptPrice) -> Option<Self> {
         let rates = [kept.input, kept.cache_read, kept.cache_write, kept.output];
         let mut rates = rates.iter().chain(&kept.cache_write_hour);
         let is_price = |rate: &Rate| (0.0..=MAX_PRICE).contains(&rate.0);
@@ -106,7 +106,8 @@ impl OwnPrice {
         })
     }
 
-    fn row(&self) -> Price {
+    /// Returns the row of the price table.
+    fn price_row(&self) -> Price {
         let nothing = Datetime {
             date: None,
             time: None,
@@ -139,7 +140,7 @@ impl BillingChoice {
     /// Returns the price table in use.
     pub fn prices(&self) -> Cow<'static, Prices> {
         match &self.price {
-            PriceChoice::Own(own) => Cow::Owned(Prices::bundled().with_row(own.row())),
+            PriceChoice::Own(own) => Cow::Owned(Prices::bundled().with_row(own.price_row())),
             PriceChoice::Recorded | PriceChoice::Model(_) => Cow::Borrowed(Prices::bundled()),
         }
     }
@@ -186,7 +187,7 @@ mod tests {
     fn custom_prices_apply_to_every_model() {
         let own = OwnPrice {
             input: Rate(7.0),
-            ..OwnPrice::like(None)
+            ..OwnPrice::starting_at(None)
         };
         let choice = BillingChoice {
             price: PriceChoice::Own(own),
@@ -205,9 +206,9 @@ mod tests {
             let own = OwnPrice {
                 cache_write_hour: Some(Rate(9.0)),
                 caching: caching.to_owned(),
-                ..OwnPrice::like(None)
+                ..OwnPrice::starting_at(None)
             };
-            own.row().cache_write_hour
+            own.price_row().cache_write_hour
         };
         assert_eq!(hour("anthropic"), Some(Rate(9.0)));
         assert_eq!(hour("google"), None);
@@ -218,25 +219,25 @@ mod tests {
         let own = OwnPrice {
             output: Rate(0.25),
             cache_write_hour: Some(Rate(8.0)),
-            ..OwnPrice::like(None)
+            ..OwnPrice::starting_at(None)
         };
-        let kept = own.kept();
-        assert_eq!(OwnPrice::remembered(&kept), Some(own));
+        let kept = own.to_kept();
+        assert_eq!(OwnPrice::from_kept(&kept), Some(own));
         for output in [-1.0, 1e9, f64::NAN] {
             let output = Rate(output);
             let nonsense = KeptPrice {
                 output,
                 ..kept.clone()
             };
-            assert_eq!(OwnPrice::remembered(&nonsense), None, "{nonsense:?}");
+            assert_eq!(OwnPrice::from_kept(&nonsense), None, "{nonsense:?}");
         }
         let nonsense = KeptPrice {
             cache_write_hour: Some(Rate(-1.0)),
             ..kept.clone()
         };
-        assert_eq!(OwnPrice::remembered(&nonsense), None);
+        assert_eq!(OwnPrice::from_kept(&nonsense), None);
         let caching = "nobody's".to_owned();
-        assert_eq!(OwnPrice::remembered(&KeptPrice { caching, ..kept }), None);
+        assert_eq!(OwnPrice::from_kept(&KeptPrice { caching, ..kept }), None);
     }
 
     #[test]
@@ -249,10 +250,10 @@ mod tests {
     #[test]
     fn custom_prices_start_with_the_displayed_ones() {
         let known = Prices::bundled().lookup("claude-opus-4-5", None);
-        let own = OwnPrice::like(known);
+        let own = OwnPrice::starting_at(known);
         assert_eq!(own.input, Rate(5.0));
         assert_eq!(own.cache_write, Rate(6.25));
         assert_eq!(own.caching, "anthropic");
-        assert_eq!(OwnPrice::like(None).output, Rate(0.0));
+        assert_eq!(OwnPrice::starting_at(None).output, Rate(0.0));
     }
 }

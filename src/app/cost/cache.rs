@@ -76,8 +76,7 @@ fn causes(ui: &mut Ui, input: &CostInput<'_>, audit: &Audit, commands: &mut Comm
         ui.spacing_mut().interact_size.y = 22.0;
         ui.spacing_mut().button_padding = egui::vec2(6.0, 1.0);
         ui.spacing_mut().item_spacing.x = space::XS;
-        let mut chip = |cause, name: &str, (calls, tokens, usd)| {
-            let text = chip_text(name, calls, tokens, usd);
+        let mut chip = |cause, text: String| {
             if ui
                 .selectable_label(view.cause == cause, small(ui, text))
                 .clicked()
@@ -86,7 +85,7 @@ fn causes(ui: &mut Ui, input: &CostInput<'_>, audit: &Audit, commands: &mut Comm
             }
         };
         if audit.breaks.len() > 1 {
-            chip(None, "all misses", (calls, tokens, usd));
+            chip(None, chip_text("all misses", calls, tokens, usd));
         }
         for Break {
             cause,
@@ -96,12 +95,13 @@ fn causes(ui: &mut Ui, input: &CostInput<'_>, audit: &Audit, commands: &mut Comm
             ..
         } in &audit.breaks
         {
-            chip(Some(*cause), cause.text(), (*calls, *tokens, *usd));
+            let text = chip_text(cause.text(), *calls, *tokens, *usd);
+            chip(Some(*cause), text);
         }
     });
 }
 
-/// Returns, for example, `after a long pause 11 · 1.2M resent · $6.90 more`.
+/// Formats the misses of a cause: `after a long pause 11 · 1.2M resent · $6.90 more`.
 fn chip_text(name: &str, calls: usize, tokens: Tokens, usd: Option<Usd>) -> String {
     let more = usd.map_or_else(String::new, |usd| format!(" · {} more", wording::usd(usd)));
     let calls = wording::grouped(calls as u64);

@@ -10,7 +10,7 @@ use crate::app::runs::replays::LaneRun;
 use crate::app::selection::SelectCommand;
 use crate::app::theme::{self, palette, space};
 use crate::app::view::ViewCommand;
-use crate::app::widgets::table::{Column, Table, number_column};
+use crate::app::widgets::table::{Column, SortOrder, Table, number_column};
 use crate::app::widgets::text::{padded, weak};
 use crate::app::widgets::{self, Tone};
 use crate::app::wording;
@@ -19,18 +19,18 @@ use egui::{Frame, Id, Margin, RichText, Ui};
 use egui_extras::Column as Width;
 
 /// Growth in tokens from which the number is shown in strong text.
-const MUCH: f64 = 10_000.0;
+const STRONG: f64 = 10_000.0;
 
 /// A column of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Col {
     Call,
     Context,
-    Grown,
-    CameIn,
+    Growth,
+    LargestNew,
     Cumulative,
     Read,
-    Fresh,
+    Uncached,
     Output,
     Cost,
 }
@@ -48,9 +48,9 @@ fn columns(n_calls: usize, sort: CallSort) -> Vec<Column<'static, Col>> {
             .help(help)
     };
     let sorted = |key| {
-        let descending = (sort.key == key).then_some(sort.is_descending);
         // The default order needs no arrow.
-        descending.filter(|is_descending| key != CallKey::Call || *is_descending)
+        let is_shown = key != CallKey::Call || sort.is_descending;
+        (sort.key == key && is_shown).then_some(SortOrder::new(sort.is_descending))
     };
     vec![
         Column::new(Col::Call, "call", number_column(n_calls))
@@ -58,13 +58,17 @@ fn columns(n_calls: usize, sort: CallSort) -> Vec<Column<'static, Col>> {
             .sortable(sorted(CallKey::Call)),
         column(Col::Context, "context", "Tokens of the context").sortable(sorted(CallKey::Context)),
         column(
-            Col::Grown,
+            Col::Growth,
             "growth",
             "Context tokens more than at the previous call",
         )
-        .sortable(sorted(CallKey::Grown)),
-        Column::new(Col::CameIn, "largest new", Width::remainder().clip(true))
-            .help("The largest message that is new at this call"),
+        .sortable(sorted(CallKey::Growth)),
+        Column::new(
+            Col::LargestNew,
+            "largest new",
+            Width::remainder().clip(true),
+        )
+        .help("The largest message that is new at this call"),
         column(
             Col::Cumulative,
             "cumulative",
@@ -74,11 +78,11 @@ fn columns(n_calls: usize, sort: CallSort) -> Vec<Column<'static, Col>> {
         .hidden_below(660.0),
         column(Col::Read, "cache read", "Prompt tokens read from the cache").hidden_below(740.0),
         column(
-            Col::Fresh,
+            Col::Uncached,
             "not cached",
             "Prompt tokens not read from the cache",
         )
-        .sortable(sorted(CallKey::Fresh))
+        .sortable(sorted(CallKey::Uncached))
         .hidden_below(580.0),
         narrow(Col::Output, "output", "Tokens of the answer").hidden_below(820.0),
         narrow(Col::Cost, "cost", "Cost of the call at list prices")
@@ -91,11 +95,11 @@ fn sort_key(column: Col) -> Option<CallKey> {
     match column {
         Col::Call => Some(CallKey::Call),
         Col::Context => Some(CallKey::Context),
-        Col::Grown => Some(CallKey::Grown),
+        Col::Growth => Some(CallKey::Growth),
         Col::Cumulative => Some(CallKey::Cumulative),
-        Col::Fresh => Some(CallKey::Fresh),
+        Col::Uncached => Some(CallKey::Uncached),
         Col::Cost => Some(CallKey::Cost),
-        Col::CameIn | Col::Read | Col::Output => None,
+        Col::LargestNew | Col::Read | Col::Output => None,
     }
 }
 
@@ -103,17 +107,14 @@ fn sort_key(column: Col) -> Option<CallKey> {
 pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, commands: &mut Commands) {
     let lane = input.selection.lane;
     let run = input.runs.focused(&input.selection);
-    let n = run.outcome.samples.len();
     // The order can still be that of another lane.
     let order: Vec<u32> = input
         .calls
         .iter()
         .copied()
-        .filter(|at| (*at as usize) < n)
         .filter(|at| {
-            input
-                .selection
-                .lists(run.outcome.samples[*at as usize].call)
+            let sample = run.outcome.samples.get(*at as usize);
+            sample.is_some_and(|sample| input.selection.lists(sample.call))
         })
         .collect();
     if order.is_empty() {
@@ -135,7 +136,7 @@ pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, commands: 
             let at = order[row.index()] as usize;
             let call = run.outcome.samples[at].call;
             row.select(call == input.selection.call);
-            row.cells(|ui, column| content(ui, input, (run, cost), at, column));
+            row.cells(|ui, column| content(ui, input, run, cost, at, column));
             if row.response().clicked() {
                 commands.push(SelectCommand::Call(call));
             }
@@ -186,7 +187,8 @@ fn reveal(ui: &Ui, input: &CostInput<'_>, order: &[u32], run: &LaneRun) -> Optio
 fn content(
     ui: &mut Ui,
     input: &CostInput<'_>,
-    (run, cost): (&LaneRun, Option<&LaneCost>),
+    run: &LaneRun,
+    cost: Option<&LaneCost>,
     at: usize,
     column: Col,
 ) {
@@ -199,8 +201,8 @@ fn content(
     match column {
         Col::Call => drop(ui.label(weak(ui, wording::number(call)))),
         Col::Context => drop(ui.label(wording::tokens(sample.tokens))),
-        Col::Grown => growth_cell(ui, state::grown(run, at)),
-        Col::CameIn => largest_new_message(ui, input, call),
+        Col::Growth => growth_cell(ui, state::growth(run, at)),
+        Col::LargestNew => largest_new_message(ui, input, call),
         Col::Cumulative => {
             let heat = input
                 .cumulative
@@ -209,7 +211,7 @@ fn content(
             ui.label(text);
         }
         Col::Read => drop(ui.label(weak(ui, tokens(|c| c.read)))),
-        Col::Fresh => drop(ui.label(tokens(|c| c.written + c.uncached))),
+        Col::Uncached => drop(ui.label(tokens(|c| c.written + c.uncached))),
         Col::Output => drop(ui.label(weak(ui, tokens(|c| c.output)))),
         Col::Cost => drop(sum(ui, cost.and_then(|cost| cost.usd), Tone::Plain)),
     }
@@ -219,16 +221,17 @@ fn content(
 fn growth_cell(ui: &mut Ui, by: f64) {
     let text = wording::grouped(by.abs() as u64);
     ui.label(match by {
-        MUCH.. => RichText::new(format!("+{text}")).text_style(theme::strong()),
+        STRONG.. => RichText::new(format!("+{text}")).text_style(theme::strong()),
         0.5.. => RichText::new(format!("+{text}")),
         ..-0.5 => weak(ui, format!("\u{2212}{text}")),
         _ => weak(ui, "0"),
     });
 }
 
+/// Shows the largest message that is new at a call.
 fn largest_new_message(ui: &mut Ui, input: &CostInput<'_>, call: usize) {
     let ledger = &input.runs.case.ledger;
-    let Some((message, _)) = input.document.biggest_growth(ledger, call) else {
+    let Some((message, _)) = input.document.largest_new_message(ledger, call) else {
         return;
     };
     let facts = &input.document.facts[message];

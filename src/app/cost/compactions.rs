@@ -88,20 +88,22 @@ pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, commands: 
         });
         return;
     }
-    rows.retain(|(lane, idx)| {
-        let even = costs.of(*lane).and_then(|cost| cost.break_even.get(*idx));
+    rows.retain(|compaction| {
+        let even = compaction.break_even(costs);
         even.is_some_and(|even| input.selection.lists(even.call))
     });
     let n_calls = input.runs.case.session.calls.len();
     Table::new("cost compactions", columns(n_calls), rows.len())
         .margins(space::S, 0.0)
         .show(ui, |mut row| {
-            let (lane, idx) = rows[row.index()];
-            let found = costs.of(lane).and_then(|cost| cost.break_even.get(idx));
-            let Some(even) = found else { return };
+            let compaction = rows[row.index()];
+            let Some(even) = compaction.break_even(costs) else {
+                return;
+            };
+            let lane = compaction.lane;
             let is_here = lane == input.selection.lane && even.call == input.selection.call;
             row.select(is_here);
-            row.cells(|ui, column| content(ui, input, (lane, even), column));
+            row.cells(|ui, column| content(ui, input, lane, even, column));
             if row.response().clicked() {
                 commands.push(SelectCommand::Spot(Spot {
                     lane,
@@ -112,12 +114,7 @@ pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, commands: 
         });
 }
 
-fn content(
-    ui: &mut Ui,
-    input: &CostInput<'_>,
-    (lane, even): (Option<usize>, &BreakEven),
-    column: Col,
-) {
+fn content(ui: &mut Ui, input: &CostInput<'_>, lane: Option<usize>, even: &BreakEven, column: Col) {
     match column {
         Col::Call => drop(ui.label(weak(ui, wording::number(even.call)))),
         Col::Lane => lane_cell(ui, lane, input.runs.label(lane)),
@@ -137,6 +134,7 @@ fn content(
     }
 }
 
+/// Returns the number of calls after which a compaction pays off.
 fn needed(even: &BreakEven) -> String {
     match even.needed {
         Some(0) => "immediately".to_owned(),
@@ -145,6 +143,7 @@ fn needed(even: &BreakEven) -> String {
     }
 }
 
+/// Returns whether a compaction has paid off, and the tone of the answer.
 fn paid(even: &BreakEven) -> (&'static str, Tone) {
     match even.has_paid() {
         Some(true) => ("yes", Tone::Ok),

@@ -2,13 +2,14 @@
 
 use super::billing::BillingChoice;
 use crate::analysis::cost::{
-    Audit, Bills, BreakEven, CallCost, Cost, Lifetime, audit, break_even, price_lane,
+    Audit, Billing, Bills, BreakEven, CallCost, Cost, Lifetime, audit, break_even, price_lane,
     price_recorded,
 };
 use crate::analysis::insight::{self, Insight, lane_insights};
 use crate::app::runs::replays::{LaneRun, Runs};
 use crate::engine::Case;
-use crate::presets::prices::{Price, Prices};
+use crate::presets::prices::Price;
+use crate::session::Session;
 use std::sync::Arc;
 
 /// The costs of all lanes.
@@ -26,7 +27,7 @@ pub struct Costs {
     pub lanes: Vec<Arc<LaneCost>>,
     /// Recorded cache behavior, if the file has it.
     pub audit: Option<Audit>,
-    /// The models of the session, each with its prices if they are known.
+    /// The models that have calls, with their prices.
     pub models: Vec<ModelPrice>,
 }
 
@@ -45,7 +46,7 @@ pub struct LaneCost {
 /// A model of the session with its prices.
 #[derive(Clone, Debug)]
 pub struct ModelPrice {
-    /// Its name as recorded.
+    /// Name as recorded; empty if the file names no model.
     pub model: String,
     /// Its prices, if known.
     pub price: Option<Price>,
@@ -79,7 +80,7 @@ impl Costs {
             modelled: price_lane(&bills, &runs.recorded.outcome),
             lanes: lanes.collect(),
             audit: audit(case, &bills, &runs.recorded.outcome),
-            models: models(case, &billing, &prices),
+            models: models(&case.session, billing.at(&prices)),
             billing,
         }
     }
@@ -134,30 +135,16 @@ impl LaneCost {
     }
 }
 
-/// Returns every model with its price on the day of its first call. Has one unnamed model if none is recorded.
-fn models(case: &Case, billing: &BillingChoice, prices: &Prices) -> Vec<ModelPrice> {
-    let session = &case.session;
-    let billing = billing.at(prices);
-    let known = |name: &str, at| {
-        let price = billing.prices.lookup(billing.model.unwrap_or(name), at);
-        ModelPrice {
-            model: name.to_owned(),
-            price: price.cloned(),
-        }
-    };
-    let mut first = vec![None; session.models.len()];
-    for call in session.calls.iter().rev() {
-        if let Some(model) = call.model {
-            first[model] = Some(call.time);
-        }
+/// Returns every model that has calls, with its price. Has one unnamed model if none is recorded.
+fn models(session: &Session, billing: Billing<'_>) -> Vec<ModelPrice> {
+    let mut called: Vec<Option<usize>> = (0..session.models.len()).map(Some).collect();
+    called.retain(|model| session.calls.iter().any(|call| call.model == *model));
+    if called.is_empty() {
+        called.push(None);
     }
-    let named = session.models.iter().zip(first);
-    // A model without calls costs nothing.
-    let named = named.filter_map(|(name, first)| Some(known(name, first?)));
-    let mut all: Vec<ModelPrice> = named.collect();
-    if all.is_empty() {
-        let at = session.calls.iter().find_map(|call| call.time);
-        all.push(known("", at));
-    }
-    all
+    let priced = called.into_iter().map(|model| ModelPrice {
+        model: model.map_or_else(String::new, |model| session.models[model].clone()),
+        price: billing.price(session, model).cloned(),
+    });
+    priced.collect()
 }

@@ -19,7 +19,7 @@ impl Differences {
     pub fn new(runs: &Runs, calls: [usize; 2]) -> Self {
         let [a, b] = calls;
         let calls = [a.min(b), a.max(b)];
-        let as_recorded = |call| recorded(&runs.case, runs.verdict_inputs.0, Some(call)).context;
+        let as_recorded = |call| recorded(&runs.case, runs.output_reserve, Some(call)).context;
         let lanes = runs.lanes.par_iter().map(|lane| {
             let context =
                 |call| simulate(&runs.case, &lane.policy, &lane.knobs, Some(call)).context;

@@ -128,7 +128,7 @@ fn lanes(ui: &mut Ui, input: &CostInput<'_>, found: &Differences, commands: &mut
                 return;
             };
             row.select(lane == input.selection.lane);
-            row.cells(|ui, column| lane_content(ui, input, (lane, difference), column));
+            row.cells(|ui, column| lane_content(ui, input, lane, difference, column));
             if row.response().clicked() {
                 commands.push(SelectCommand::Lane(lane));
             }
@@ -138,7 +138,8 @@ fn lanes(ui: &mut Ui, input: &CostInput<'_>, found: &Differences, commands: &mut
 fn lane_content(
     ui: &mut Ui,
     input: &CostInput<'_>,
-    (lane, found): (Option<usize>, &ContextDifference),
+    lane: Option<usize>,
+    found: &ContextDifference,
     column: LaneCol,
 ) {
     match column {

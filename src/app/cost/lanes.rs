@@ -16,92 +16,112 @@ use crate::units::{Tokens, Usd};
 use egui::{Rect, RichText, Sense, Ui, vec2};
 use egui_extras::Column as Width;
 
-/// A component of a total: its name, its hover text and its part of a cost.
-type Piece = (&'static str, &'static str, fn(&Cost) -> Charge);
+/// A part of a total.
+struct CostPart {
+    name: &'static str,
+    help: &'static str,
+    charge: fn(&Cost) -> Charge,
+    is_known: fn(&Cost) -> bool,
+}
 
-static PIECES: [Piece; 6] = [
-    ("cache read", "Prompt tokens read from the cache", |cost| {
+impl CostPart {
+    /// Creates a part that is always known.
+    const fn new(name: &'static str, help: &'static str, charge: fn(&Cost) -> Charge) -> Self {
+        Self {
+            name,
+            help,
+            charge,
+            is_known: |_| true,
+        }
+    }
+}
+
+static PARTS: [CostPart; 6] = [
+    CostPart::new("cache read", "Prompt tokens read from the cache", |cost| {
         cost.read
     }),
-    (
+    CostPart::new(
         "cache write",
         "Prompt tokens written to the cache",
         |cost| cost.written,
     ),
-    (
+    CostPart::new(
         "uncached",
         "Prompt tokens neither read from nor written to the cache",
         |cost| cost.uncached,
     ),
-    ("output", "Tokens of the answers", |cost| cost.output),
-    (
-        "summaries",
-        "Input and output of summary requests",
-        |cost| cost.summaries,
-    ),
-    (
+    CostPart::new("output", "Tokens of the answers", |cost| cost.output),
+    CostPart {
+        is_known: Cost::knows_summaries,
+        ..CostPart::new(
+            "summaries",
+            "Input and output of summary requests",
+            |cost| cost.summaries,
+        )
+    },
+    CostPart::new(
         "rejected",
         "Calls that the provider rejected as too long",
         |cost| cost.rejected,
     ),
 ];
 
-/// Index of the summaries in [`PIECES`].
-const SUMMARIES: usize = 4;
-
 /// Shows the table and its notes.
 pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, commands: &mut Commands) {
     let text = notes(costs);
     notes_below(ui, "cost notes", &text);
-    table(ui, input, (costs, &text.join("\n")), commands);
+    table(ui, input, costs, &text.join("\n"), commands);
 }
 
-/// Widths in points: the lane's name and sums, a component, the count of hidden components, and the narrowest useful
-/// bar.
+/// Width of the lane's name and sums, in points.
 const FIXED: f32 = 344.0;
-const PIECE: f32 = 78.0;
-/// Width of a component with the space before it, in points.
-const STEP: f32 = PIECE + space::S;
-const MORE: f32 = 28.0;
+/// Width of a part, in points.
+const PART: f32 = 78.0;
+/// Width of a part with the space before it, in points.
+const STEP: f32 = PART + space::S;
+/// Width of the number of hidden parts, in points.
+const N_HIDDEN: f32 = 28.0;
+/// Minimum width of a bar, in points.
 const BAR: f32 = 100.0;
 
-/// Returns the indices of the components that are not zero in all lanes: those that fit and the others.
-fn pieces(ui: &Ui, rows: &[(Option<usize>, &Cost)]) -> (Vec<usize>, Vec<usize>) {
-    let is_any = |piece: &usize| {
-        let (.., part) = PIECES[*piece];
-        rows.iter()
-            .any(|(_, cost)| part(cost).tokens > Tokens::ZERO)
-    };
-    let mut shown: Vec<usize> = (0..PIECES.len()).filter(is_any).collect();
-    let room = ui.available_width() - FIXED;
-    if STEP * shown.len() as f32 <= room {
-        return (shown, Vec::new());
-    }
-    let n_shown = ((room - MORE) / STEP).max(0.0) as usize;
-    let others = shown.split_off(n_shown.min(shown.len()));
-    (shown, others)
+/// The parts that are not zero in all lanes.
+struct FittingParts {
+    shown: Vec<&'static CostPart>,
+    hidden: Vec<&'static CostPart>,
 }
 
-fn table(
-    ui: &mut Ui,
-    input: &CostInput<'_>,
-    (costs, text): (&Costs, &str),
-    commands: &mut Commands,
-) {
+impl FittingParts {
+    fn new(ui: &Ui, rows: &[(Option<usize>, &Cost)]) -> Self {
+        let is_any = |part: &&CostPart| {
+            let mut costs = rows.iter().map(|(_, cost)| cost);
+            costs.any(|cost| (part.charge)(cost).tokens > Tokens::ZERO)
+        };
+        let mut shown: Vec<_> = PARTS.iter().filter(is_any).collect();
+        let available = ui.available_width() - FIXED;
+        let n_shown = if STEP * shown.len() as f32 <= available {
+            shown.len()
+        } else {
+            ((available - N_HIDDEN) / STEP).max(0.0) as usize
+        };
+        let hidden = shown.split_off(n_shown.min(shown.len()));
+        Self { shown, hidden }
+    }
+}
+
+fn table(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, note: &str, commands: &mut Commands) {
     let rows = state::lanes(costs);
-    let (pieces, others) = pieces(ui, &rows);
-    let has_bar = ui.available_width() > FIXED + BAR + STEP * pieces.len() as f32;
+    let FittingParts { shown, hidden } = FittingParts::new(ui, &rows);
+    let has_bar = ui.available_width() > FIXED + BAR + STEP * shown.len() as f32;
     let most = rows.iter().filter_map(|(_, cost)| cost.total());
     let most = most.map(|usd| usd.0).fold(0.0, f64::max);
-    let names: Vec<&str> = others.iter().map(|piece| PIECES[*piece].0).collect();
-    let hidden = match names.len() {
+    let names: Vec<&str> = hidden.iter().map(|part| part.name).collect();
+    let n_hidden = match names.len() {
         0 => String::new(),
         n => format!("+{n}"),
     };
-    let piece = |piece: &usize| {
-        let (title, help, _) = PIECES[*piece];
-        let column = Column::new(Col::Piece(*piece), title, Width::exact(PIECE));
-        column.right().help(help)
+    let part_column = |part: &'static CostPart| {
+        let column = Column::new(Col::Part(part), part.name, Width::exact(PART));
+        column.right().help(part.help)
     };
     let mut columns = vec![
         Column::new(
@@ -109,7 +129,7 @@ fn table(
             "lane",
             Width::initial(132.0).at_least(80.0).clip(true),
         )
-        .help(text),
+        .help(note),
         Column::new(Col::Total, "cost", Width::exact(72.0))
             .right()
             .help("All calls at list prices"),
@@ -122,9 +142,9 @@ fn table(
         let help = "Cost of the selected calls, with their summary requests and rejected attempts";
         columns.push(column.right().help(help));
     }
-    columns.extend(pieces.iter().map(piece));
+    columns.extend(shown.into_iter().map(part_column));
     columns.push(
-        Column::new(Col::Bar, hidden, Width::remainder().clip(true))
+        Column::new(Col::Bar, n_hidden, Width::remainder().clip(true))
             .help(format!("Hidden for lack of width: {}", names.join(", "))),
     );
     let recorded = costs.recorded.cost.total();
@@ -141,7 +161,7 @@ fn table(
                     let text = state::calls_cost_text(cost, calls);
                     ui.label(text.unwrap_or_else(|| "–".to_owned()));
                 }
-                Col::Piece(piece) => charge(ui, cost, piece),
+                Col::Part(part) => charge(ui, cost, part),
                 Col::Bar if has_bar => {
                     let share = cost.total().map_or(0.0, |usd| usd.0 / most.max(1e-12));
                     bar(ui, share as f32, lane);
@@ -162,8 +182,7 @@ enum Col {
     Difference,
     /// The cost of the selected calls.
     Calls(CallRange),
-    /// A component, by its index in [`PIECES`].
-    Piece(usize),
+    Part(&'static CostPart),
     Bar,
 }
 
@@ -201,11 +220,10 @@ fn difference(ui: &mut Ui, cost: &Cost, recorded: Option<Usd>, lane: Option<usiz
     ui.label(text.color(tone.color(palette(ui))));
 }
 
-fn charge(ui: &mut Ui, cost: &Cost, piece: usize) {
-    let (.., part) = PIECES[piece];
-    let charge = part(cost);
-    // A sum with an unknown part is unknown.
-    let is_known = cost.total().is_some() && (piece != SUMMARIES || cost.knows_summaries());
+fn charge(ui: &mut Ui, cost: &Cost, part: &CostPart) {
+    let charge = (part.charge)(cost);
+    // A part of an unknown sum is unknown.
+    let is_known = cost.total().is_some() && (part.is_known)(cost);
     let known = is_known.then_some(charge.usd);
     let tokens = format!("{} tokens", wording::tokens(charge.tokens));
     sum(ui, known, Tone::Plain).on_hover_text(tokens);

@@ -13,7 +13,7 @@ pub(in crate::app) const WIDTH: f32 = 300.0;
 /// Lists every model with a known price below a search field, with `chosen` marked. Returns the name of the clicked
 /// model.
 pub(in crate::app) fn list(ui: &mut Ui, chosen: Option<&str>) -> Option<&'static str> {
-    let id = Id::unique("model sought");
+    let id = Id::unique("model search");
     let mut text: String = ui.data(|d| d.get_temp(id)).unwrap_or_default();
     let edit = TextEdit::singleline(&mut text)
         .hint_text("Find a model…")
@@ -21,9 +21,9 @@ pub(in crate::app) fn list(ui: &mut Ui, chosen: Option<&str>) -> Option<&'static
         .margin(egui::Margin::symmetric(8, 5));
     ui.add(edit).accessible_name("Find a model");
     ui.data_mut(|d| d.insert_temp(id, text.clone()));
-    let sought = text.trim().to_lowercase();
+    let query = text.trim().to_lowercase();
     let all = Prices::bundled().rows().iter();
-    let mut found: Vec<&Price> = all.filter(|row| row.name.contains(&sought)).collect();
+    let mut found: Vec<&Price> = all.filter(|row| row.name.contains(&query)).collect();
     // A model whose price changed has one row per price.
     found.dedup_by_key(|row| &row.name);
     if found.is_empty() {
@@ -37,7 +37,7 @@ pub(in crate::app) fn list(ui: &mut Ui, chosen: Option<&str>) -> Option<&'static
             ui.spacing_mut().item_spacing.y = 0.0;
             for row in found {
                 let is_chosen = chosen == Some(&row.name);
-                if widgets::choice(ui, (&row.name, ""), &description(row), is_chosen).clicked() {
+                if widgets::choice(ui, &row.name, "", &description(row), is_chosen).clicked() {
                     clicked = Some(row.name.as_str());
                 }
             }

@@ -29,9 +29,9 @@ pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, commands: 
                 ui.spacing_mut().item_spacing.y = space::XS;
                 ui.spacing_mut().interact_size.y = 22.0;
                 widgets::section(ui, "Prices");
-                choose(ui, (input, costs), &mut billing);
+                choose(ui, input, costs, &mut billing);
                 if let PriceChoice::Own(own) = &mut billing.price {
-                    typed(ui, own);
+                    custom_prices(ui, own);
                 } else {
                     for model in &costs.models {
                         recorded_model(ui, model);
@@ -50,7 +50,7 @@ pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, commands: 
 }
 
 /// Shows the choice of prices: those of the recorded models, of another model, or custom.
-fn choose(ui: &mut Ui, (input, costs): (&CostInput<'_>, &Costs), billing: &mut BillingChoice) {
+fn choose(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, billing: &mut BillingChoice) {
     let text = match &billing.price {
         PriceChoice::Recorded => "Recorded models".to_owned(),
         PriceChoice::Model(name) => format!("All as {name}"),
@@ -80,7 +80,7 @@ fn choose(ui: &mut Ui, (input, costs): (&CostInput<'_>, &Costs), billing: &mut B
             {
                 let known = costs.models.iter().find_map(|model| model.price.as_ref());
                 let before = input.own_price.clone();
-                *choice = PriceChoice::Own(before.unwrap_or_else(|| OwnPrice::like(known)));
+                *choice = PriceChoice::Own(before.unwrap_or_else(|| OwnPrice::starting_at(known)));
                 ui.close();
             }
             ui.separator();
@@ -111,12 +111,12 @@ fn recorded_model(ui: &mut Ui, model: &ModelPrice) {
     };
     ui.label(name);
     figures(ui, price);
-    let place = if price.verified {
+    let source = if price.verified {
         "from the vendor's price page"
     } else {
         "from another source"
     };
-    let sentence = format!("read {} {place}", price.read);
+    let sentence = format!("read {} {source}", price.read);
     ui.label(small(ui, sentence)).on_hover_ui(|ui| {
         ui.label(&price.source);
         if let Some(note) = &price.note {
@@ -125,6 +125,7 @@ fn recorded_model(ui: &mut Ui, model: &ModelPrice) {
     });
 }
 
+/// Shows the prices of a model.
 fn figures(ui: &mut Ui, price: &Price) {
     let write = price.cache_write.unwrap_or(price.input);
     let hour = price
@@ -156,7 +157,7 @@ fn figures(ui: &mut Ui, price: &Price) {
 }
 
 /// Shows the fields for custom prices.
-fn typed(ui: &mut Ui, own: &mut OwnPrice) {
+fn custom_prices(ui: &mut Ui, own: &mut OwnPrice) {
     ui.label(small(ui, "USD per million tokens"));
     Grid::new("own price")
         .num_columns(2)

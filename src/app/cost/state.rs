@@ -1,7 +1,7 @@
 //! State of the tab Cost: page, filter and order. Independent of the UI.
 
 use super::compute::{Costs, LaneCost};
-use crate::analysis::cost::{Audit, AuditedCall, Cause, Cost, CostSource};
+use crate::analysis::cost::{Audit, AuditedCall, BreakEven, Cause, Cost, CostSource};
 use crate::app::runs::replays::LaneRun;
 use crate::app::selection::CallRange;
 use crate::app::wording;
@@ -78,11 +78,11 @@ pub enum CallKey {
     /// Size of the context.
     Context,
     /// Growth since the previous call.
-    Grown,
+    Growth,
     /// Cumulative tokens of the messages added there.
     Cumulative,
     /// Uncached input.
-    Fresh,
+    Uncached,
     /// Price.
     Cost,
 }
@@ -112,13 +112,13 @@ impl CallSort {
 }
 
 /// Returns the growth in tokens from the previous call to this sample; negative if the context shrank.
-pub fn grown(run: &LaneRun, at: usize) -> f64 {
+pub fn growth(run: &LaneRun, at: usize) -> f64 {
     let samples = &run.outcome.samples;
     let tokens = |at: usize| samples.get(at).map_or(0.0, |sample| sample.tokens.as_f64());
     tokens(at) - at.checked_sub(1).map_or(0.0, tokens)
 }
 
-/// Returns the sample indices of a lane in this order. `heat` has the cumulative tokens by call.
+/// Returns the indices of a lane's samples in this order. `heat` contains the cumulative tokens by call.
 pub fn call_order(
     run: &LaneRun,
     cost: Option<&LaneCost>,
@@ -132,9 +132,9 @@ pub fn call_order(
         match sort.key {
             CallKey::Call => at as f64,
             CallKey::Context => samples[at].tokens.as_f64(),
-            CallKey::Grown => grown(run, at),
+            CallKey::Growth => growth(run, at),
             CallKey::Cumulative => heat.get(samples[at].call).map_or(-1.0, |t| t.as_f64()),
-            CallKey::Fresh => call(at).map_or(-1.0, |c| (c.written + c.uncached).as_f64()),
+            CallKey::Uncached => call(at).map_or(-1.0, |c| (c.written + c.uncached).as_f64()),
             CallKey::Cost => call(at).and_then(|c| c.usd).map_or(-1.0, |usd| usd.0),
         }
     };
@@ -161,7 +161,7 @@ pub fn calls_cost_text(cost: &Cost, calls: CallRange) -> Option<String> {
         .map(|usd| format!("{about}{}", wording::usd(usd)))
 }
 
-/// Returns the calls with a cache miss, for one cause or all, of these calls or of all.
+/// Returns the calls with a cache miss; `cause` and `calls` limit them.
 pub fn misses(audit: &Audit, cause: Option<Cause>, calls: Option<CallRange>) -> Vec<&AuditedCall> {
     let is_listed = |call: &&AuditedCall| {
         let is_missed = match cause {
@@ -173,8 +173,24 @@ pub fn misses(audit: &Audit, cause: Option<Cause>, calls: Option<CallRange>) -> 
     audit.calls.iter().filter(is_listed).collect()
 }
 
-/// Returns all compactions in call order, as lane (`None` for the recorded one) and index in that lane.
-pub fn compactions(costs: &Costs) -> Vec<(Option<usize>, usize)> {
+/// A compaction of a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaneCompaction {
+    /// Index of the lane; `None` for the recorded one.
+    pub lane: Option<usize>,
+    /// Index in the compactions of the lane.
+    pub index: usize,
+}
+
+impl LaneCompaction {
+    /// Returns its break-even.
+    pub fn break_even(self, costs: &Costs) -> Option<&BreakEven> {
+        costs.of(self.lane)?.break_even.get(self.index)
+    }
+}
+
+/// Returns the compactions of all lanes in call order.
+pub fn compactions(costs: &Costs) -> Vec<LaneCompaction> {
     let lanes = (0..costs.lanes.len()).map(Some);
     let all = std::iter::once(None).chain(lanes);
     let mut rows: Vec<_> = all
@@ -185,7 +201,9 @@ pub fn compactions(costs: &Costs) -> Vec<(Option<usize>, usize)> {
         })
         .collect();
     rows.sort_unstable();
-    rows.into_iter().map(|(_, lane, idx)| (lane, idx)).collect()
+    let rows = rows.into_iter();
+    rows.map(|(_, lane, index)| LaneCompaction { lane, index })
+        .collect()
 }
 
 /// Returns the lanes of the table with their costs, the recorded one first.

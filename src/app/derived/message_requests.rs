@@ -1,13 +1,15 @@
 //! Requests the results about messages when one of their inputs changed: the order of the table, matches, text and changes.
 
-use super::{Derived, OrderKey, SLOW};
+use super::keys::{HitsKey, OrderKey};
+use super::{Derived, SLOW};
 use crate::app::changes::compute::Changes;
 use crate::app::config::Config;
 use crate::app::messages;
 use crate::app::messages::order::Filter;
+use crate::app::messages::state::MessagesView;
 use crate::app::messages::text::MessageText;
 use crate::app::open::document::Document;
-use crate::app::selection::Selection;
+use crate::app::selection::{CallRange, Selection};
 use crate::app::view::View;
 use crate::tokens::TokenLedger;
 use std::sync::Arc;
@@ -17,41 +19,45 @@ use std::time::Duration;
 const MAX_HITS: usize = 10_000;
 
 impl Derived {
+    /// Sorts and filters the messages of the table.
     pub(super) fn update_order(
         &mut self,
         ctx: &egui::Context,
         document: &Arc<Document>,
         config: &Config,
-        (selection, view): (&Selection, &View),
+        calls: Option<CallRange>,
+        view: &MessagesView,
     ) {
-        let calls = selection.calls;
         let key = OrderKey {
             calls,
             document: document.id,
-            weights: self.ledgers.generation(),
-            cumulative: if view.messages.sort.needs_cumulative() {
+            ledgers: self.ledgers.generation(),
+            cumulative: if view.sort.needs_cumulative() {
                 self.cumulative.generation()
             } else {
                 0
             },
-            filter: view.messages.filter.clone(),
-            sort: view.messages.sort,
+            filter: view.filter.clone(),
+            sort: view.sort,
             manual_edits: view
-                .messages
                 .filter
                 .is_marked
                 .then(|| Arc::clone(&config.manual_edits)),
         };
         let cumulative = self.cumulative.get().map(Arc::clone);
-        let (document, ledger) = (Arc::clone(document), self.weights(document));
-        let (filter, sort) = (view.messages.filter.clone(), view.messages.sort);
+        let (document, ledger) = (Arc::clone(document), self.ledger_in_use(document));
+        let (filter, sort) = (view.filter.clone(), view.sort);
         let manual_edits = Arc::clone(&config.manual_edits);
-        self.order.want(ctx, self.at, &key, move |_| {
+        self.message_order.want(ctx, self.at, &key, move |_| {
             messages::order::order(
                 &document,
                 &ledger,
                 cumulative.as_deref(),
-                (&filter, &manual_edits, calls),
+                messages::order::Listed {
+                    filter: &filter,
+                    manual_edits: &manual_edits,
+                    calls,
+                },
                 sort,
             )
         });
@@ -64,10 +70,13 @@ impl Derived {
         document: &Arc<Document>,
         filter: &Filter,
     ) {
-        let Some(order) = self.order.get() else {
+        let Some(order) = self.message_order.get() else {
             return;
         };
-        let key = (self.order.generation(), filter.query.clone());
+        let key = HitsKey {
+            message_order: self.message_order.generation(),
+            query: filter.query.clone(),
+        };
         let (document, order) = (Arc::clone(document), Arc::clone(order));
         let query = filter.query.clone();
         self.hits.want(ctx, self.at, &key, move |_| {
@@ -75,6 +84,7 @@ impl Derived {
         });
     }
 
+    /// Reads the text of the selected message.
     pub(super) fn update_text(
         &mut self,
         ctx: &egui::Context,
@@ -85,8 +95,8 @@ impl Derived {
         let Some(key) = self.text_key(document, selection, view) else {
             return;
         };
-        let (message, is_record) = (key.2, key.3);
-        let (document, ledger) = (Arc::clone(document), self.weights(document));
+        let (message, is_record) = (key.message, key.is_record);
+        let (document, ledger) = (Arc::clone(document), self.ledger_in_use(document));
         self.text.want(ctx, self.at, &key, move |_| {
             if is_record {
                 MessageText::records(&document, message)
@@ -96,6 +106,7 @@ impl Derived {
         });
     }
 
+    /// Compares the selected item with the focused lane's version.
     pub(super) fn update_changes(
         &mut self,
         ctx: &egui::Context,
@@ -107,7 +118,7 @@ impl Derived {
         let (Some(key), Some(runs), Some(rows)) = (key, self.runs.get(), self.rows.get()) else {
             return;
         };
-        let (_, _, lane, target) = key;
+        let (lane, target) = (key.lane, key.target);
         let is_slow = Changes::is_slow(document, target);
         self.changes
             .expect(if is_slow { SLOW } else { Duration::ZERO });
@@ -117,8 +128,8 @@ impl Derived {
         });
     }
 
-    /// Returns the weights in use.
-    fn weights(&self, document: &Document) -> Arc<TokenLedger> {
+    /// Returns the token counts that the latest runs use.
+    fn ledger_in_use(&self, document: &Document) -> Arc<TokenLedger> {
         let runs = self.runs.get();
         Arc::clone(runs.map_or(&document.loaded.case.ledger, |runs| &runs.case.ledger))
     }

@@ -2,64 +2,122 @@
 //!
 //! Recomputed only if an input changed. A lane keeps its outcome while its policy, settings and case are unchanged.
 
+mod keys;
 mod message_requests;
 mod requests;
 mod results;
 
-use crate::analysis::Trigger;
 use crate::analysis::facts::Facts;
 use crate::analysis::loss::Names;
-use crate::analysis::query::{Hits, Query};
+use crate::analysis::query::Hits;
 use crate::app::background::latest_result::{LatestResult, WorkMode};
-use crate::app::changes::compute::{Changes, Target};
+use crate::app::changes::compute::Changes;
 use crate::app::config::Config;
-use crate::app::cost::billing::BillingChoice;
 use crate::app::cost::compute::Costs;
 use crate::app::cost::difference::Differences;
-use crate::app::cost::state::CallSort;
 use crate::app::evaluate::facts::Evaluation;
 use crate::app::evaluate::losses::{Losses, ReuseDistances};
-use crate::app::events::list::{EventFilter, EventList};
+use crate::app::events::list::EventList;
 use crate::app::insights::session::SessionInsights;
 use crate::app::lanes::rows::LaneRows;
 use crate::app::messages::cumulative::CumulativeTokens;
-use crate::app::messages::order::{Filter, Sort};
 use crate::app::messages::text::MessageText;
 use crate::app::open::document::Document;
 use crate::app::runs::replays::Runs;
-use crate::app::selection::{CallRange, Selection};
+use crate::app::selection::Selection;
 use crate::app::settings_panel::policies::Policies;
 use crate::app::view::View;
-use crate::engine::{ManualEdits, Sample};
+use crate::engine::Sample;
 use crate::tokens::TokenLedger;
-use crate::units::Tokens;
+use keys::{
+    CallsKey, ChangesKey, CounterKey, DifferencesKey, EvaluationKey, EventsKey, HitsKey,
+    InsightsKey, LossesKey, OrderKey, RowsKey, RunsKey, TextKey, TriedSettingKey,
+};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// All derived results.
-#[derive(Debug)]
-pub struct Derived {
-    at: WorkMode,
-    runs: LatestResult<RunsKey, Runs>,
-    rows: LatestResult<(u64, usize), LaneRows>,
-    order: LatestResult<OrderKey, Vec<u32>>,
-    hits: LatestResult<(u64, Query), Hits>,
-    events: LatestResult<(u64, EventFilter, Option<usize>, Option<CallRange>), EventList>,
-    ledgers: LatestResult<(u64, &'static str), TokenLedger>,
-    cumulative: LatestResult<(u64, &'static str), CumulativeTokens>,
-    costs: LatestResult<u64, Costs>,
-    insights: LatestResult<InsightsKey, SessionInsights>,
-    names: LatestResult<u64, Names>,
-    reuse: LatestResult<(u64, &'static str), ReuseDistances>,
-    losses: LatestResult<(u64, u64), Losses>,
-    facts: LatestResult<u64, Facts>,
-    evaluation: LatestResult<(u64, Option<usize>), Evaluation>,
-    tried_setting: LatestResult<(u64, usize), Vec<Sample>>,
-    calls: LatestResult<(u64, u64, Option<usize>, CallSort), Vec<u32>>,
-    difference: LatestResult<(u64, [usize; 2]), Differences>,
-    text: LatestResult<(u64, u64, usize, bool), MessageText>,
-    changes: LatestResult<ChangesKey, Changes>,
-    stale_since: Option<Instant>,
+/// Defines [`Derived`] from a table: a field per result, an accessor of the same name, and how all are created and
+/// cleared.
+///
+/// A row has the key that a result depends on, its type, the name of its thread, and the sessions for which it is
+/// expected to be slow.
+macro_rules! results {
+    ($($(#[$doc:meta])* $name:ident: $key:ty => $value:ty, $thread:literal, $slow_for:expr;)*) => {
+        /// All derived results.
+        #[derive(Debug)]
+        pub struct Derived {
+            at: WorkMode,
+            stale_since: Option<Instant>,
+            $($name: LatestResult<$key, $value>,)*
+        }
+
+        impl Derived {
+            /// Returns an empty set of results.
+            pub fn new(at: WorkMode) -> Self {
+                Self {
+                    at,
+                    stale_since: None,
+                    $($name: LatestResult::new($thread),)*
+                }
+            }
+
+            /// Discards everything for a new document.
+            pub fn clear(&mut self, document: &Document) {
+                $(
+                    self.$name.clear();
+                    self.$name.expect($slow_for.expected(document));
+                )*
+            }
+
+            $(
+                $(#[$doc])*
+                pub fn $name(&self) -> Option<&$value> {
+                    self.$name.get().map(Arc::as_ref)
+                }
+            )*
+        }
+    };
+}
+
+results! {
+    /// Returns the token counts of a tokenizer other than the default one.
+    ledgers: CounterKey => TokenLedger, "count", SlowFor::All;
+    /// Returns the replays of all lanes, possibly of an earlier config.
+    runs: RunsKey => Runs, "replay", SlowFor::MessagesAbove(20_000);
+    /// Returns the contexts at the selected call, aligned in rows.
+    rows: RowsKey => LaneRows, "lanes", SlowFor::MessagesAbove(20_000);
+    /// Returns the events of the lanes that the filter lists.
+    events: EventsKey => EventList, "events", SlowFor::None;
+    /// Returns the change of the selected item in the focused lane, possibly of an earlier item.
+    changes: ChangesKey => Changes, "changes", SlowFor::None;
+    /// Returns the cumulative tokens and last uses of messages.
+    cumulative: CounterKey => CumulativeTokens, "cumulative", SlowFor::BytesAbove(200_000);
+    /// Returns the costs of all lanes, possibly of earlier runs.
+    costs: u64 => Costs, "costs", SlowFor::MessagesAbove(5_000);
+    /// Returns the insights of the session, possibly for earlier settings.
+    insights: InsightsKey => SessionInsights, "insights", SlowFor::BytesAbove(200_000);
+    /// Returns the focused lane's samples in the order of the call list.
+    call_order: CallsKey => Vec<u32>, "calls", SlowFor::None;
+    /// Returns the index of the session's names.
+    names: u64 => Names, "names", SlowFor::BytesAbove(100_000);
+    /// Returns the distances of the agent's references.
+    reuse_distances: CounterKey => ReuseDistances, "reuse distances", SlowFor::BytesAbove(100_000);
+    /// Returns the losses of all lanes, possibly of earlier runs.
+    losses: LossesKey => Losses, "losses", SlowFor::MessagesAbove(500);
+    /// Returns the facts of the session, once requested.
+    facts: u64 => Facts, "facts", SlowFor::BytesAbove(100_000);
+    /// Returns the facts that each lane kept, once requested, possibly of earlier runs.
+    evaluation: EvaluationKey => Evaluation, "evaluation", SlowFor::BytesAbove(100_000);
+    /// Returns the messages in the order of the message table.
+    message_order: OrderKey => Vec<u32>, "filter", SlowFor::BytesAbove(4_000_000);
+    /// Returns the matches of the query in the message table, possibly of an earlier query.
+    hits: HitsKey => Hits, "find", SlowFor::BytesAbove(1_000_000);
+    /// Returns the difference of the compared calls in every lane, possibly of earlier calls.
+    differences: DifferencesKey => Differences, "difference", SlowFor::MessagesAbove(5_000);
+    /// Returns the full text of the selected message, possibly of an earlier one.
+    text: TextKey => MessageText, "text", SlowFor::BytesAbove(1_000_000);
+    /// Returns the samples of the setting under the pointer, possibly of an earlier one.
+    tried_setting: TriedSettingKey => Vec<Sample>, "tried setting", SlowFor::None;
 }
 
 /// Expected duration of work that does not fit in a frame.
@@ -68,116 +126,29 @@ const SLOW: Duration = Duration::from_secs(1);
 /// Age after which outdated results are shown as stale.
 const DIM_AFTER: Duration = Duration::from_millis(100);
 
-#[derive(Clone, Debug, PartialEq)]
-struct RunsKey {
-    document: u64,
-    config: Config,
-    /// Changes when the weights of another tokenizer arrive.
-    weights: u64,
+/// The sessions for which a result is expected to be slow until its duration is measured.
+#[derive(Clone, Copy)]
+enum SlowFor {
+    None,
+    MessagesAbove(usize),
+    BytesAbove(usize),
+    All,
 }
 
-/// Revisions of the inputs, the lane, and the selected item.
-type ChangesKey = (u64, u64, usize, Target);
-
-#[derive(Clone, Debug, PartialEq)]
-struct InsightsKey {
-    document: u64,
-    counter: &'static str,
-    window: Option<Tokens>,
-    verdict_inputs: (Tokens, Trigger),
-    billing: BillingChoice,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-struct OrderKey {
-    document: u64,
-    weights: u64,
-    /// Changes when the sort keys arrive.
-    cumulative: u64,
-    filter: Filter,
-    calls: Option<CallRange>,
-    sort: Sort,
-    /// The marks, if the filter uses them.
-    manual_edits: Option<Arc<ManualEdits>>,
+impl SlowFor {
+    /// Returns the expected duration of work for a document.
+    fn expected(self, document: &Document) -> Duration {
+        let is_slow = match self {
+            Self::None => false,
+            Self::MessagesAbove(limit) => document.n_messages() > limit,
+            Self::BytesAbove(limit) => document.session().source.bytes.len() > limit,
+            Self::All => true,
+        };
+        if is_slow { SLOW } else { Duration::ZERO }
+    }
 }
 
 impl Derived {
-    /// Returns an empty set of results.
-    pub fn new(at: WorkMode) -> Self {
-        let (runs, rows) = (LatestResult::new("replay"), LatestResult::new("lanes"));
-        Self {
-            at,
-            runs,
-            rows,
-            order: LatestResult::new("filter"),
-            hits: LatestResult::new("find"),
-            events: LatestResult::new("events"),
-            ledgers: LatestResult::new("count"),
-            cumulative: LatestResult::new("cumulative"),
-            costs: LatestResult::new("costs"),
-            insights: LatestResult::new("insights"),
-            names: LatestResult::new("names"),
-            reuse: LatestResult::new("reuse distances"),
-            losses: LatestResult::new("losses"),
-            facts: LatestResult::new("facts"),
-            evaluation: LatestResult::new("evaluation"),
-            tried_setting: LatestResult::new("tried_setting"),
-            calls: LatestResult::new("calls"),
-            difference: LatestResult::new("difference"),
-            text: LatestResult::new("text"),
-            changes: LatestResult::new("changes"),
-            stale_since: None,
-        }
-    }
-
-    /// Discards everything for a new document.
-    pub fn clear(&mut self, document: &Document) {
-        self.runs.clear();
-        self.rows.clear();
-        self.order.clear();
-        self.hits.clear();
-        self.events.clear();
-        self.ledgers.clear();
-        self.cumulative.clear();
-        self.costs.clear();
-        self.insights.clear();
-        self.names.clear();
-        self.reuse.clear();
-        self.losses.clear();
-        self.facts.clear();
-        self.evaluation.clear();
-        self.tried_setting.clear();
-        self.calls.clear();
-        self.difference.clear();
-        self.text.clear();
-        self.changes.clear();
-        // Used until each is measured: costs of the previous document do not apply to this one.
-        let slow_if = |is_large: bool| {
-            if is_large {
-                Duration::from_millis(50)
-            } else {
-                Duration::ZERO
-            }
-        };
-        let n_messages = document.n_messages();
-        let bytes = document.session().source.bytes.len();
-        self.runs.expect(slow_if(n_messages > 20_000));
-        self.rows.expect(slow_if(n_messages > 20_000));
-        self.difference.expect(slow_if(n_messages > 5_000));
-        self.order.expect(slow_if(bytes > 4_000_000));
-        self.hits.expect(slow_if(bytes > 1_000_000));
-        self.cumulative.expect(slow_if(bytes > 200_000));
-        self.insights.expect(slow_if(bytes > 200_000));
-        self.costs.expect(slow_if(n_messages > 5_000));
-        self.names.expect(slow_if(bytes > 100_000));
-        self.reuse.expect(slow_if(bytes > 100_000));
-        self.losses.expect(slow_if(n_messages > 500));
-        self.facts.expect(slow_if(bytes > 100_000));
-        self.evaluation.expect(slow_if(bytes > 100_000));
-        self.text.expect(slow_if(bytes > 1_000_000));
-        self.ledgers.expect(Duration::from_secs(1));
-    }
-
     /// Updates all results or starts the work for them.
     pub fn update(
         &mut self,
@@ -204,12 +175,13 @@ impl Derived {
         self.update_rows(ctx, selection.call);
         self.update_events(ctx, selection, view.events);
         self.update_changes(ctx, document, selection, view);
-        self.update_costs(ctx, document);
+        self.update_cumulative(ctx, document);
+        self.update_costs(ctx);
         self.update_insights(ctx, is_stale);
         self.update_calls(ctx, selection.lane, view.cost.sort);
         self.update_losses(ctx, document);
         self.update_evaluation(ctx, document, selection, view);
-        self.update_order(ctx, document, config, (selection, view));
+        self.update_order(ctx, document, config, selection.calls, &view.messages);
         self.update_hits(ctx, document, &view.messages.filter);
         self.update_difference(ctx, selection);
         self.update_text(ctx, document, selection, view);

@@ -1,6 +1,10 @@
 //! Requests the results about lanes when one of their inputs changed.
 
-use super::{Derived, InsightsKey, RunsKey};
+use super::Derived;
+use super::keys::{
+    CallsKey, CounterKey, DifferencesKey, EvaluationKey, EventsKey, InsightsKey, LossesKey,
+    RowsKey, RunsKey, TriedSettingKey,
+};
 use crate::analysis::facts::Facts;
 use crate::analysis::loss::Names;
 use crate::app::config::Config;
@@ -13,17 +17,16 @@ use crate::app::evaluate::losses::{Losses, ReuseDistances};
 use crate::app::evaluate::state::EvaluatePage;
 use crate::app::events::list::{EventFilter, EventList};
 use crate::app::insights::session::SessionInsights;
-use crate::app::lanes::rows::{LaneRows, LaneState};
+use crate::app::lanes::rows::LaneRows;
 use crate::app::messages::cumulative::CumulativeTokens;
 use crate::app::open::document::Document;
-use crate::app::runs::replays::{LaneRun, run_all};
+use crate::app::runs::replays::run_all;
 use crate::app::selection::Selection;
 use crate::app::settings_panel::policies::Policies;
 use crate::app::tune::sweep::Sweep;
 use crate::app::view::{Tab, View};
-use crate::engine::{recorded, simulate};
+use crate::engine::simulate;
 use crate::tokens::{self, Counter, Progress, TokenLedger};
-use rayon::prelude::*;
 use std::sync::Arc;
 
 impl Derived {
@@ -40,8 +43,11 @@ impl Derived {
         let (Some(runs), Some(point)) = (self.runs.get(), sweep.points.get(idx)) else {
             return;
         };
-        let key = (sweep.id, idx);
-        if self.tried_setting.is_for(&key) {
+        let key = TriedSettingKey {
+            sweep: sweep.id,
+            point: idx,
+        };
+        if self.tried_setting.of(&key).is_some() {
             return;
         }
         let (case, knobs) = (runs.case.clone(), point.knobs.clone());
@@ -62,7 +68,10 @@ impl Derived {
         if loaded.counter.name == counter {
             return Some(Arc::clone(loaded));
         }
-        let key = (document.id, counter);
+        let key = CounterKey {
+            document: document.id,
+            counter,
+        };
         let (session, counter) = (
             Arc::clone(&document.loaded.case.session),
             counter_named(counter),
@@ -73,12 +82,10 @@ impl Derived {
             TokenLedger::count(&session, counter, &Progress::default())
                 .unwrap_or_else(|_cancelled| fallback.recount(&session))
         });
-        self.ledgers
-            .is_for(&key)
-            .then(|| self.ledgers.get().map(Arc::clone))
-            .flatten()
+        self.ledgers.of(&key).map(Arc::clone)
     }
 
+    /// Replays the lanes whose inputs changed.
     pub(super) fn update_runs(
         &mut self,
         ctx: &egui::Context,
@@ -90,7 +97,7 @@ impl Derived {
         let key = RunsKey {
             document: document.id,
             config: config.clone(),
-            weights: self.ledgers.generation(),
+            ledgers: self.ledgers.generation(),
         };
         let wanted: Vec<_> = config
             .lanes
@@ -104,17 +111,26 @@ impl Derived {
         });
     }
 
-    pub(super) fn update_costs(&mut self, ctx: &egui::Context, document: &Arc<Document>) {
+    /// Counts how often each message was sent.
+    pub(super) fn update_cumulative(&mut self, ctx: &egui::Context, document: &Arc<Document>) {
+        let Some(runs) = self.runs.get().filter(|r| r.document == document.id) else {
+            return;
+        };
+        let key = CounterKey {
+            document: document.id,
+            counter: runs.config.counter,
+        };
+        let (runs, document) = (Arc::clone(runs), Arc::clone(document));
+        self.cumulative.want(ctx, self.at, &key, move |_| {
+            CumulativeTokens::new(&runs.case, &runs.recorded.outcome, &document.facts)
+        });
+    }
+
+    /// Computes the costs of the lanes.
+    pub(super) fn update_costs(&mut self, ctx: &egui::Context) {
         let Some(runs) = self.runs.get().map(Arc::clone) else {
             return;
         };
-        let key = (runs.document, runs.config.counter);
-        if runs.document == document.id {
-            let (runs, document) = (Arc::clone(&runs), Arc::clone(document));
-            self.cumulative.want(ctx, self.at, &key, move |_| {
-                CumulativeTokens::new(&runs.case, &runs.recorded.outcome, &document.facts)
-            });
-        }
         let key = self.runs.generation();
         self.costs.want(ctx, self.at, &key, move |before| {
             Costs::new(&runs, runs.config.billing.clone(), before.as_deref())
@@ -127,7 +143,7 @@ impl Derived {
             return;
         };
         let is_moving = is_stale
-            || !self.costs.is_for(&self.runs.generation())
+            || self.costs.of(&self.runs.generation()).is_none()
             || ctx.input(|i| i.pointer.any_down());
         if is_moving && self.insights.get().is_some() {
             return;
@@ -137,7 +153,8 @@ impl Derived {
             document: runs.document,
             counter: runs.config.counter,
             window: runs.config.window,
-            verdict_inputs: runs.verdict_inputs.clone(),
+            output_reserve: runs.output_reserve,
+            trigger: runs.trigger.clone(),
             billing: costs.billing.clone(),
         };
         self.insights.want(ctx, self.at, &key, move |_| {
@@ -145,6 +162,7 @@ impl Derived {
         });
     }
 
+    /// Sorts the calls of the focused lane.
     pub(super) fn update_calls(
         &mut self,
         ctx: &egui::Context,
@@ -156,9 +174,14 @@ impl Derived {
         };
         let (costs, cumulative) = (self.costs.get(), self.cumulative.get());
         let (costs, cumulative) = (costs.map(Arc::clone), cumulative.map(Arc::clone));
-        let results = self.costs.generation() + self.cumulative.generation();
-        let key = (self.runs.generation(), results, lane, sort);
-        self.calls.want(ctx, self.at, &key, move |_| {
+        let key = CallsKey {
+            runs: self.runs.generation(),
+            costs: self.costs.generation(),
+            cumulative: self.cumulative.generation(),
+            lane,
+            sort,
+        };
+        self.call_order.want(ctx, self.at, &key, move |_| {
             let run = lane.and_then(|lane| runs.lanes.get(lane));
             let cost = costs.as_ref().and_then(|costs| costs.of(lane));
             let heat = cumulative.map_or_else(Vec::new, |cumulative| {
@@ -168,6 +191,7 @@ impl Derived {
         });
     }
 
+    /// Indexes the session's names, measures the distances of references, and finds those at risk in each lane.
     pub(super) fn update_losses(&mut self, ctx: &egui::Context, document: &Arc<Document>) {
         let Some(runs) = self.runs.get().filter(|r| r.document == document.id) else {
             return;
@@ -176,20 +200,24 @@ impl Derived {
         let session = Arc::clone(&runs.case.session);
         self.names
             .want(ctx, self.at, &document.id, move |_| Names::new(&session));
-        let names = self.names.get().filter(|_| self.names.is_for(&document.id));
-        let Some(names) = names.map(Arc::clone) else {
+        let Some(names) = self.names.of(&document.id).map(Arc::clone) else {
             return;
         };
-        let key = (document.id, runs.config.counter);
+        let key = CounterKey {
+            document: document.id,
+            counter: runs.config.counter,
+        };
         let (of_runs, of_names) = (Arc::clone(&runs), Arc::clone(&names));
-        self.reuse.want(ctx, self.at, &key, move |_| {
-            ReuseDistances::new(&of_names, &of_runs.case, of_runs.verdict_inputs.0)
+        self.reuse_distances.want(ctx, self.at, &key, move |_| {
+            ReuseDistances::new(&of_names, &of_runs.case, of_runs.output_reserve)
         });
-        let reuse = self.reuse.get().filter(|_| self.reuse.is_for(&key));
-        let Some(reuse) = reuse.map(Arc::clone) else {
+        let Some(reuse) = self.reuse_distances.of(&key).map(Arc::clone) else {
             return;
         };
-        let key = (self.runs.generation(), self.reuse.generation());
+        let key = LossesKey {
+            runs: self.runs.generation(),
+            reuse_distances: self.reuse_distances.generation(),
+        };
         self.losses.want(ctx, self.at, &key, move |before| {
             let billing = &runs.config.billing;
             Losses::new(&runs, &names, &reuse, billing, before.as_deref())
@@ -212,18 +240,21 @@ impl Derived {
         let session = Arc::clone(&runs.case.session);
         self.facts
             .want(ctx, self.at, &document.id, move |_| Facts::new(&session));
-        let facts = self.facts.get().filter(|_| self.facts.is_for(&document.id));
-        let Some(facts) = facts.map(Arc::clone) else {
+        let Some(facts) = self.facts.of(&document.id).map(Arc::clone) else {
             return;
         };
         let is_call = selection.call < runs.case.session.calls.len();
         let call = (view.evaluate.at_selected_call && is_call).then_some(selection.call);
-        let key = (self.runs.generation(), call);
+        let key = EvaluationKey {
+            runs: self.runs.generation(),
+            call,
+        };
         self.evaluation.want(ctx, self.at, &key, move |before| {
             Evaluation::new(&runs, &facts, call, before.as_deref())
         });
     }
 
+    /// Lists the events that the filter accepts.
     pub(super) fn update_events(
         &mut self,
         ctx: &egui::Context,
@@ -233,53 +264,45 @@ impl Derived {
         let Some(runs) = self.runs.get().map(Arc::clone) else {
             return;
         };
-        let focused = selection.lane.filter(|_| filter.is_one_lane);
+        let lane = selection.lane.filter(|_| filter.is_one_lane);
         let calls = selection.calls;
-        let key = (self.runs.generation(), filter, focused, calls);
+        let key = EventsKey {
+            runs: self.runs.generation(),
+            filter,
+            lane,
+            calls,
+        };
         self.events.want(ctx, self.at, &key, move |_| {
-            EventList::new(&runs, filter, focused, calls)
+            EventList::new(&runs, filter, lane, calls)
         });
     }
 
+    /// Compares the contexts of two calls in each lane.
     pub(super) fn update_difference(&mut self, ctx: &egui::Context, selection: &Selection) {
         let (Some(runs), Some(compared)) = (self.runs.get().map(Arc::clone), selection.compared)
         else {
             return;
         };
         let calls = [compared, selection.call];
-        let key = (self.runs.generation(), calls);
-        self.difference
+        let key = DifferencesKey {
+            runs: self.runs.generation(),
+            calls,
+        };
+        self.differences
             .want(ctx, self.at, &key, move |_| Differences::new(&runs, calls));
     }
 
+    /// Aligns the contexts of the lanes at a call.
     pub(super) fn update_rows(&mut self, ctx: &egui::Context, call: usize) {
         let Some(runs) = self.runs.get().map(Arc::clone) else {
             return;
         };
-        let key = (self.runs.generation(), call);
-        self.rows.want(ctx, self.at, &key, move |_| {
-            let last = runs.case.session.calls.len().saturating_sub(1);
-            // The last call shows the end of the session with its answer: the context of the outcome.
-            let is_before_end = call < last;
-            let state = |lane: &Arc<LaneRun>| {
-                let run = || simulate(&runs.case, &lane.policy, &lane.knobs, Some(call));
-                is_before_end.then(|| LaneState::from(run()))
-            };
-            let as_recorded = || {
-                let run = || recorded(&runs.case, runs.verdict_inputs.0, Some(call));
-                is_before_end.then(|| run().context)
-            };
-            let (as_recorded, until): (_, Vec<_>) =
-                rayon::join(as_recorded, || runs.lanes.par_iter().map(state).collect());
-            let as_recorded = as_recorded.as_ref();
-            let as_recorded = as_recorded.unwrap_or(&runs.recorded.outcome.context);
-            let contexts = runs.lanes.iter().zip(&until).map(|(lane, until)| {
-                let there = until.as_ref().map(|stand| &stand.context);
-                there.unwrap_or(&lane.outcome.context)
-            });
-            let rows = LaneRows::new(&runs.case, call, as_recorded, contexts);
-            LaneRows { until, ..rows }
-        });
+        let key = RowsKey {
+            runs: self.runs.generation(),
+            call,
+        };
+        self.rows
+            .want(ctx, self.at, &key, move |_| LaneRows::at_call(&runs, call));
     }
 }
 

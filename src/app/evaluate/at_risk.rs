@@ -145,8 +145,8 @@ fn content(
     match (column, found) {
         (Col::Call, _) => drop(ui.label(weak(ui, wording::number(found.call())))),
         (Col::AtRisk, LostReference::Edit(edit)) => {
-            let sentence = format!("blind edit: {} of {} lines present", edit.seen, edit.lines);
-            let text = RichText::new(sentence).color(palette(ui).bad);
+            let text = format!("blind edit: {} of {} lines present", edit.seen, edit.lines);
+            let text = RichText::new(text).color(palette(ui).bad);
             ui.add(Label::new(text).truncate());
         }
         (Col::AtRisk, LostReference::Name(fault)) => {

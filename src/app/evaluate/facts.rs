@@ -27,12 +27,12 @@ pub struct LaneFacts {
     pub tokens: Option<Tokens>,
     /// Number of facts that an answer up to the call used while they were lost.
     pub used_while_lost: usize,
-    /// The facts to list: gone ones, those used while they were lost first; then unknown ones.
+    /// The facts to list: those used while they were lost, the other gone facts, and the unknown facts.
     pub listed: Vec<ListedFact>,
     run: Arc<LaneRun>,
 }
 
-/// A fact that a lane lost, or that only a predicted summary may hold.
+/// A fact that a lane lost, or that only a predicted summary may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListedFact {
     /// Its index in [`Facts::all`].
@@ -43,12 +43,12 @@ pub struct ListedFact {
     pub back_at: Option<usize>,
     /// First call that lacked it and whose answer uses it.
     pub used_at: Option<usize>,
-    /// Whether it is not known to be lost: a predicted summary may hold it.
+    /// Only a predicted summary may contain the fact, so the loss is not certain.
     pub is_unknown: bool,
 }
 
 impl Evaluation {
-    /// Follows the facts through all lanes, and counts them at a call (default: the last). Unchanged lanes are not followed
+    /// Follows the facts through all lanes and counts them at a call (default: the last). Does not follow unchanged lanes
     /// again.
     pub fn new(runs: &Runs, facts: &Facts, call: Option<usize>, before: Option<&Self>) -> Self {
         // An identical run implies an identical case and the same facts.
@@ -59,7 +59,7 @@ impl Evaluation {
                 || Arc::new(LaneSurvival::new(facts, &runs.case, &run.outcome)),
                 |lane| Arc::clone(&lane.survival),
             );
-            LaneFacts::new(facts, &runs.case, run, (survival, call))
+            LaneFacts::new(facts, &runs.case, run, survival, call)
         };
         Self {
             recorded: followed(&runs.recorded),
@@ -85,12 +85,12 @@ impl LaneFacts {
         facts: &Facts,
         case: &Case,
         run: &Arc<LaneRun>,
-        (survival, chosen): (Arc<LaneSurvival>, Option<usize>),
+        survival: Arc<LaneSurvival>,
+        chosen: Option<usize>,
     ) -> Self {
         let samples = &run.outcome.samples;
         let at = |call: usize| samples.iter().find(|sample| sample.call == call);
         let sample = chosen.map_or(samples.last(), at);
-        let call = chosen.or(survival.history.last_call);
         let kinds = match chosen {
             Some(call) => survival.at(facts, case, call),
             None => survival.kinds,
@@ -102,9 +102,7 @@ impl LaneFacts {
             kinds,
             used_while_lost: used_while_lost.count(),
             tokens: sample.map(|sample| sample.tokens),
-            listed: call.map_or_else(Vec::new, |call| {
-                listed(facts, case, &survival, (call, chosen.is_none()))
-            }),
+            listed: listed(facts, case, &survival, chosen),
             survival,
             run: Arc::clone(run),
         }
@@ -119,20 +117,24 @@ impl LaneFacts {
     }
 }
 
-/// Lists the facts that are gone at a call or, if `was_ever`, at any call; then those that are unknown at the call.
+/// Lists the facts that are gone at the chosen call, or at any call without one; then those that are unknown at the
+/// chosen call or the last one.
 fn listed(
     facts: &Facts,
     case: &Case,
     survival: &LaneSurvival,
-    (call, was_ever): (usize, bool),
+    chosen: Option<usize>,
 ) -> Vec<ListedFact> {
     let history = &survival.history;
+    let Some(call) = chosen.or(history.last_call) else {
+        return Vec::new();
+    };
     let mut is_listed = vec![false; facts.all().len()];
     let mut all = Vec::new();
     for lost in &survival.lost {
-        let is_gone_now = history.at(lost.fact, call) == Some(FactState::Gone);
+        let is_gone_at = |call| history.at(lost.fact, call) == Some(FactState::Gone);
         if let Some(left_at) = lost.left_at
-            && (was_ever || is_gone_now)
+            && chosen.is_none_or(is_gone_at)
         {
             is_listed[lost.fact] = true;
             all.push(ListedFact {

@@ -83,7 +83,7 @@ pub(super) fn show(
         row.select(lane == input.selection.lane);
         row.cells(|ui, column| match column {
             Col::Lane => name(ui, input, lane),
-            figure => content(ui, (lane, loss), losses, figure),
+            figure => content(ui, losses, lane, loss, figure),
         });
         if row.response().clicked() {
             commands.push(SelectCommand::Lane(lane));
@@ -100,36 +100,36 @@ fn name(ui: &mut Ui, input: &EvaluateInput<'_>, lane: Option<usize>) {
     }
 }
 
-fn content(ui: &mut Ui, (lane, loss): (Option<usize>, &LaneLoss), losses: &Losses, figure: Col) {
+fn content(ui: &mut Ui, losses: &Losses, lane: Option<usize>, loss: &LaneLoss, figure: Col) {
     let at_risk = &loss.found.at_risk;
     match figure {
         Col::Lane => {}
         Col::AtRisk => {
             let tone = lane.map_or(Tone::Weak, |_| risk_tone(loss, &losses.recorded));
-            let sentence = RichText::new(at_risk_text(loss)).text_style(theme::strong());
+            let text = RichText::new(at_risk_text(loss)).text_style(theme::strong());
             let of = wording::count(at_risk.uses, "reference");
-            ui.label(sentence.color(tone.color(palette(ui))))
+            ui.label(text.color(tone.color(palette(ui))))
                 .on_hover_text(format!("of {of} to earlier content"));
         }
         Col::BlindEdits => {
             let tone = lane.map_or(Tone::Weak, |_| blind_tone(loss, &losses.recorded));
-            let sentence = RichText::new(wording::grouped(at_risk.blind_edits.len() as u64));
+            let text = RichText::new(wording::grouped(at_risk.blind_edits.len() as u64));
             let of = wording::count(at_risk.edits, "edit");
-            ui.label(sentence.color(tone.color(palette(ui))))
+            ui.label(text.color(tone.color(palette(ui))))
                 .on_hover_text(format!("of {of} with known original text"));
         }
         Col::FromCall => {
-            let sentence = at_risk
+            let text = at_risk
                 .horizon
                 .map_or_else(|| "–".to_owned(), wording::number);
-            ui.label(weak(ui, sentence));
+            ui.label(weak(ui, text));
         }
         Col::Reread => {
             ui.label(weak(ui, wording::short(at_risk.refetch)));
         }
         Col::Saved => {
-            let sentence = loss.saved.map_or_else(|| "–".to_owned(), wording::percent);
-            ui.label(weak(ui, sentence));
+            let text = loss.saved.map_or_else(|| "–".to_owned(), wording::percent);
+            ui.label(weak(ui, text));
         }
     }
 }

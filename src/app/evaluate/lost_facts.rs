@@ -35,7 +35,8 @@ const SMALL: f32 = 520.0;
 pub(super) fn show(
     ui: &mut Ui,
     input: &EvaluateInput<'_>,
-    (facts, evaluation): (&Facts, &Evaluation),
+    facts: &Facts,
+    evaluation: &Evaluation,
     commands: &mut Commands,
 ) {
     let lane = input.selection.lane;
@@ -161,7 +162,7 @@ fn content(ui: &mut Ui, fact: &Fact, row: &ListedFact, column: Col) {
         Col::Message => drop(ui.label(weak(ui, wording::number(fact.message as usize)))),
         Col::Left if row.is_unknown => {
             ui.label(weak(ui, "?"))
-                .on_hover_text("Only a predicted summary may hold it");
+                .on_hover_text("Only a predicted summary may contain it");
         }
         Col::Left => drop(ui.label(wording::number(row.left_at))),
         Col::Back => call(ui, row.back_at, false),
@@ -299,7 +300,7 @@ fn unknown_note(ui: &mut Ui, input: &EvaluateInput<'_>, kept: &LaneFacts, comman
             }
             let facts = wording::count(unknown, "fact");
             let text = format!(
-                "{facts} unknown: only the predicted summary may hold them. A model writes its text in an export."
+                "{facts} unknown: only the predicted summary may contain them. A model writes its text in an export."
             );
             ui.add(Label::new(small(ui, text)).truncate());
         });
@@ -315,28 +316,21 @@ fn empty_state(ui: &mut Ui, input: &EvaluateInput<'_>, kept: &LaneFacts, command
     } else {
         "every call"
     };
-    let (text, is_good) = match (kept.of(kind).stated, kept.survival.has_removed) {
-        (0, _) => (
-            format!("No {} stated before this call.", plain_label(kind)),
-            false,
-        ),
-        (_, false) => (
-            format!("{name} removed no message that states a fact."),
-            false,
-        ),
-        (_, true) => {
-            let had = format!("{name} had {} at {at}", all_of(kind));
-            match kept.of(kind).partial {
-                0 => (format!("{had}."), true),
-                n => (
-                    format!("{had}, {} only partly.", wording::count(n, "fact")),
-                    false,
-                ),
-            }
-        }
+    let label = kind.map_or("facts", FactKind::label);
+    let survival = kept.of(kind);
+    let is_complete = survival.stated > 0 && kept.survival.has_removed && survival.partial == 0;
+    let text = if survival.stated == 0 {
+        format!("No {label} stated before this call.")
+    } else if !kept.survival.has_removed {
+        format!("{name} removed no message that states a fact.")
+    } else if is_complete {
+        format!("{name} had all {label} at {at}.")
+    } else {
+        let partial = wording::count(survival.partial, "fact");
+        format!("{name} had all {label} at {at}, {partial} only partly.")
     };
     padded(ui, |ui| {
-        let color = if is_good {
+        let color = if is_complete {
             palette(ui).ok
         } else {
             palette(ui).weak
@@ -350,14 +344,6 @@ fn empty_state(ui: &mut Ui, input: &EvaluateInput<'_>, kept: &LaneFacts, command
             commands.push(ViewCommand::Evaluate(view));
         }
     });
-}
-
-fn plain_label(kind: Option<FactKind>) -> &'static str {
-    kind.map_or("facts", FactKind::label)
-}
-
-fn all_of(kind: Option<FactKind>) -> String {
-    format!("all {}", plain_label(kind))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The matrix of survival: a row for each kind of facts, a column for each lane, and the size and cost of each lane.
 
-use super::facts::{Evaluation, LaneFacts};
+use super::facts::Evaluation;
 use super::input::EvaluateInput;
 use super::state::{EvaluateView, kind_label};
 use super::state_marks::{bar, counts_text, legend, share_text};
@@ -36,7 +36,7 @@ pub(super) fn width(n: usize) -> f32 {
     LABEL + STATED + LANE * (n + 1) as f32 + 3.0 * space::S
 }
 
-/// Returns the width at which they have their bars below the numbers.
+/// Returns the width at which `n` lanes and the recorded one have their bars below the numbers.
 pub(super) fn narrow_width(n: usize) -> f32 {
     LABEL + STATED + (NUMBER + space::S) * (n + 1) as f32 + 5.0 * space::S
 }
@@ -74,7 +74,8 @@ pub(super) fn kinds(evaluation: &Evaluation) -> impl Iterator<Item = FactKind> +
 pub(super) fn show(
     ui: &mut Ui,
     input: &EvaluateInput<'_>,
-    (facts, evaluation): (&Facts, &Evaluation),
+    facts: &Facts,
+    evaluation: &Evaluation,
     commands: &mut Commands,
 ) {
     let note = note(facts, evaluation);
@@ -106,12 +107,12 @@ pub(super) fn show(
             }
             (Col::Stated, _) => {}
             (Col::Lane(lane), Row::Facts(kind)) => {
-                if survival_cell(ui, input, evaluation.of(lane), (lane, kind)).clicked() {
+                if survival_cell(ui, input, evaluation, lane, kind).clicked() {
                     commands.push(SelectCommand::Lane(lane));
                     filter(input, kind, commands);
                 }
             }
-            (Col::Lane(lane), row) => figure(ui, input, evaluation.of(lane), (lane, row)),
+            (Col::Lane(lane), row) => figure(ui, input, evaluation, lane, row),
         });
         if shown.response().clicked()
             && let Some(kind) = kind
@@ -147,7 +148,7 @@ fn columns<'a>(
     ];
     columns.extend(lanes.iter().map(|lane| {
         let width = Width::remainder().at_least(NUMBER).clip(true);
-        let help = "Share of the facts that the context of the call holds. Click a cell to list the lost facts";
+        let help = "Share of the facts that the context of the call contains. Click a cell to list the lost facts";
         Column::new(Col::Lane(*lane), input.runs.label(*lane), width).help(help)
     }));
     columns
@@ -178,15 +179,16 @@ fn label(ui: &mut Ui, row: Row) {
 fn survival_cell(
     ui: &mut Ui,
     input: &EvaluateInput<'_>,
-    lane: Option<&LaneFacts>,
-    (idx, kind): (Option<usize>, Option<FactKind>),
+    evaluation: &Evaluation,
+    lane: Option<usize>,
+    kind: Option<FactKind>,
 ) -> Response {
     let size = vec2(ui.available_width(), ui.available_height());
     let (rect, response) = ui.allocate_exact_size(size, Sense::CLICK);
-    let Some(survival) = lane.map(|lane| lane.of(kind)) else {
+    let Some(survival) = evaluation.of(lane).map(|lane| lane.of(kind)) else {
         return response;
     };
-    let is_chosen = idx == input.selection.lane && kind == input.view.kind;
+    let is_chosen = lane == input.selection.lane && kind == input.view.kind;
     if is_chosen || response.hovered() || response.has_focus() {
         let color = if is_chosen {
             palette(ui).accent
@@ -218,7 +220,7 @@ fn survival_cell(
         Rect::from_x_y_ranges(inner.x_range(), bottom - 2.0..=bottom)
     };
     bar(ui, bar_rect, survival);
-    let name = format!("{}: {} {text}", input.runs.label(idx), kind_label(kind));
+    let name = format!("{}: {} {text}", input.runs.label(lane), kind_label(kind));
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_chosen, &name));
     if survival.stated == 0 {
         return response;
@@ -226,28 +228,30 @@ fn survival_cell(
     response.on_hover_text(counts_text(survival))
 }
 
-/// Shows a figure of a lane.
+/// Shows the figure of a lane in a row that does not count kinds of facts.
 fn figure(
     ui: &mut Ui,
     input: &EvaluateInput<'_>,
-    lane: Option<&LaneFacts>,
-    (idx, row): (Option<usize>, Row),
+    evaluation: &Evaluation,
+    lane: Option<usize>,
+    row: Row,
 ) {
+    let facts = evaluation.of(lane);
     let dash = || "–".to_owned();
     let text = match row {
         Row::Facts(_) => return,
         Row::UsedWhileLost => {
-            lane.map_or_else(dash, |lane| wording::grouped(lane.used_while_lost as u64))
+            facts.map_or_else(dash, |facts| wording::grouped(facts.used_while_lost as u64))
         }
-        Row::Context => lane
-            .and_then(|lane| lane.tokens)
+        Row::Context => facts
+            .and_then(|facts| facts.tokens)
             .map_or_else(dash, wording::short),
         Row::Cost => {
             let Some(costs) = input.costs else {
                 ui.label(weak(ui, "…"));
                 return;
             };
-            let cost = costs.of(idx).map(|lane| &lane.cost);
+            let cost = costs.of(lane).map(|lane| &lane.cost);
             cost.map_or_else(dash, |cost| {
                 let about = match cost.source {
                     CostSource::Recorded => "",
@@ -274,10 +278,10 @@ fn note(facts: &Facts, evaluation: &Evaluation) -> String {
             wording::count(n, "fact")
         ),
     };
-    let is_unknown = std::iter::once(&evaluation.recorded)
+    let has_unknown = std::iter::once(&evaluation.recorded)
         .chain(&evaluation.lanes)
         .any(|lane| lane.of(None).unknown > 0);
-    let unknown = if is_unknown {
+    let unknown = if has_unknown {
         " A range: the text of a predicted summary is not known."
     } else {
         ""

@@ -115,10 +115,9 @@ fn facts(ui: &mut Ui, input: &EvaluateInput<'_>, commands: &mut Commands) {
         );
         return;
     };
-    let found = (facts, evaluation);
     let list = |ui: &mut Ui, commands: &mut Commands| {
         ui.spacing_mut().item_spacing.y = 0.0;
-        lost_facts::show(ui, input, found, commands);
+        lost_facts::show(ui, input, facts, evaluation, commands);
     };
     let rows = matrix::height(matrix::kinds(evaluation).count());
     if ui.available_height() >= rows + LIST_BELOW {
@@ -126,7 +125,9 @@ fn facts(ui: &mut Ui, input: &EvaluateInput<'_>, commands: &mut Commands) {
         Panel::top("survival above")
             .exact_size(rows)
             .frame(frame)
-            .show(ui, |ui| matrix::show(ui, input, found, commands));
+            .show(ui, |ui| {
+                matrix::show(ui, input, facts, evaluation, commands)
+            });
         widgets::clip_to_rest(ui);
         list(ui, commands);
     } else {
@@ -136,7 +137,7 @@ fn facts(ui: &mut Ui, input: &EvaluateInput<'_>, commands: &mut Commands) {
             .min(width - LIST)
             .max(matrix::narrow_width(n));
         let (mut content, edge) = left_panel(ui, "survival", wide);
-        matrix::show(&mut content, input, found, commands);
+        matrix::show(&mut content, input, facts, evaluation, commands);
         edge.beside(ui, |ui| list(ui, commands));
     }
 }

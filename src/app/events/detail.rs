@@ -9,7 +9,7 @@ use crate::app::shell::command::ShellCommand;
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets::text::{small, weak};
 use crate::app::{widgets, wording};
-use crate::engine::{Did, Event};
+use crate::engine::{Effect, Event};
 use crate::safe_text;
 use egui::{Color32, Frame, Grid, Label, Margin, RichText, ScrollArea, TextStyle, Ui};
 
@@ -30,14 +30,14 @@ pub(super) fn show(ui: &mut Ui, input: &EventsInput<'_>, id: EventId, commands: 
         bottom: 8,
     };
     ScrollArea::vertical()
-        .id_salt(("event", id))
+        .id_salt(("event", id.lane, id.index))
         .auto_shrink(false)
         .show(ui, |ui| {
             Frame::new().inner_margin(margin).show(ui, |ui| {
                 ui.spacing_mut().item_spacing.y = space::XS;
                 ui.spacing_mut().interact_size.y = 20.0;
-                head(ui, input, (id.0, run), event, commands);
-                arithmetic(ui, event);
+                head(ui, input, id.lane, run, event, commands);
+                trigger(ui, event);
                 result(ui, event, commands);
                 log(ui, event, text::halt(event, &run.outcome));
             });
@@ -47,7 +47,8 @@ pub(super) fn show(ui: &mut Ui, input: &EventsInput<'_>, id: EventId, commands: 
 fn head(
     ui: &mut Ui,
     input: &EventsInput<'_>,
-    (lane, run): (Option<usize>, &LaneRun),
+    lane: Option<usize>,
+    run: &LaneRun,
     event: &Event,
     commands: &mut Commands,
 ) {
@@ -67,16 +68,16 @@ fn head(
             commands.push(ShellCommand::Copy("the event", text));
         }
     });
-    let sentence = RichText::new(text::did(event));
-    ui.label(match event.did {
-        Did::Nothing => sentence.color(palette(ui).warn),
-        Did::Logged => sentence.color(palette(ui).weak),
-        Did::Removed | Did::Changed => sentence,
+    let result = RichText::new(text::result(event));
+    ui.label(match event.effect {
+        Effect::Nothing => result.color(palette(ui).warn),
+        Effect::Logged => result.color(palette(ui).weak),
+        Effect::Removed | Effect::Changed => result,
     });
 }
 
 /// Shows the trigger expression and the value of each of its terms.
-fn arithmetic(ui: &mut Ui, event: &Event) {
+fn trigger(ui: &mut Ui, event: &Event) {
     ui.add_space(space::XS);
     widgets::section(ui, "Why");
     if event.stage == Event::RECORDED {
@@ -133,24 +134,16 @@ fn result(ui: &mut Ui, event: &Event, commands: &mut Commands) {
                 }
                 ui.end_row();
             }
-            line(
-                ui,
-                "left",
-                wording::count(event.left, "message"),
-                event.left == 0,
-            );
+            let left = wording::count(event.left, "message");
+            line(ui, "left", left, event.left == 0);
             if event.orphans > 0 {
                 let orphans = format!("{} without their pair", event.orphans);
                 line(ui, "orphans", orphans, true);
             }
-            if let Some((sent, back)) = event.request {
-                let (sent, back) = (wording::tokens(sent), wording::tokens(back));
-                line(
-                    ui,
-                    "summaries",
-                    format!("{sent} sent, {back} received"),
-                    false,
-                );
+            if let Some((sent, received)) = event.request {
+                let (sent, received) = (wording::tokens(sent), wording::tokens(received));
+                let text = format!("{sent} sent, {received} received");
+                line(ui, "summaries", text, false);
             }
         });
 }

@@ -2,20 +2,20 @@
 
 use crate::app::runs::replays::Runs;
 use crate::app::selection::{CallRange, EventId};
-use crate::engine::{Did, Event};
+use crate::engine::{Effect, Event};
 
 /// Filter of the event list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventFilter {
-    /// Kind of events to list.
-    pub shows: Shows,
+    /// Events to list.
+    pub group: EventGroup,
     /// List only events of the focused lane, or of the recorded one.
     pub is_one_lane: bool,
 }
 
-/// Kinds of events to list.
+/// A group of events, by their effect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shows {
+pub enum EventGroup {
     /// Every event.
     #[default]
     All,
@@ -27,8 +27,8 @@ pub enum Shows {
     Log,
 }
 
-impl Shows {
-    /// All kinds, in display order.
+impl EventGroup {
+    /// All groups, in display order.
     pub const ALL: [Self; 4] = [Self::All, Self::Changes, Self::NoOps, Self::Log];
 
     /// Returns the label.
@@ -51,13 +51,13 @@ impl Shows {
         }
     }
 
-    /// Returns whether an event is listed.
+    /// Returns whether an event belongs to the group.
     pub fn has(self, event: &Event) -> bool {
         match self {
             Self::All => true,
-            Self::Changes => matches!(event.did, Did::Removed | Did::Changed),
-            Self::NoOps => event.did == Did::Nothing,
-            Self::Log => event.did == Did::Logged || !event.log.is_empty(),
+            Self::Changes => matches!(event.effect, Effect::Removed | Effect::Changed),
+            Self::NoOps => event.effect == Effect::Nothing,
+            Self::Log => event.effect == Effect::Logged || !event.log.is_empty(),
         }
     }
 }
@@ -69,8 +69,8 @@ pub struct EventList {
     pub rows: Vec<EventId>,
     /// The call of each event.
     calls: Vec<usize>,
-    /// The number of events for each of [`Shows::ALL`].
-    pub counts: [usize; Shows::ALL.len()],
+    /// The number of events for each of [`EventGroup::ALL`].
+    pub counts: [usize; EventGroup::ALL.len()],
 }
 
 impl EventList {
@@ -85,7 +85,7 @@ impl EventList {
         let end = runs.case.session.calls.len().saturating_sub(1);
         let mut list = Self::default();
         for id in &runs.events {
-            if filter.is_one_lane && id.0 != focused {
+            if filter.is_one_lane && id.lane != focused {
                 continue;
             }
             let Some((_, event)) = runs.event(*id) else {
@@ -94,10 +94,10 @@ impl EventList {
             if calls.is_some_and(|calls| !calls.contains(event.call.min(end))) {
                 continue;
             }
-            for (shows, count) in Shows::ALL.iter().zip(&mut list.counts) {
-                *count += usize::from(shows.has(event));
+            for (group, count) in EventGroup::ALL.iter().zip(&mut list.counts) {
+                *count += usize::from(group.has(event));
             }
-            if filter.shows.has(event) {
+            if filter.group.has(event) {
                 list.rows.push(*id);
                 list.calls.push(event.call);
             }
@@ -117,7 +117,7 @@ mod tests {
     use crate::engine::{ActionKind, Cause, OwnMeasure};
     use crate::units::Tokens;
 
-    fn event(did: Did, log: &[&str]) -> Event {
+    fn event(effect: Effect, log: &[&str]) -> Event {
         Event {
             call: 0,
             stage: String::new(),
@@ -127,7 +127,7 @@ mod tests {
             after: Tokens::ZERO,
             messages: Vec::new(),
             request: None,
-            did,
+            effect,
             measured: OwnMeasure::default(),
             orphans: 0,
             forgotten: 0,
@@ -140,21 +140,21 @@ mod tests {
 
     #[test]
     fn no_ops_are_not_changes_and_log_output_is_listed_for_every_action() {
-        let listed = |event: &Event| Shows::ALL.map(|shows| shows.has(event));
+        let listed = |event: &Event| EventGroup::ALL.map(|group| group.has(event));
         assert_eq!(
-            listed(&event(Did::Removed, &[])),
+            listed(&event(Effect::Removed, &[])),
             [true, true, false, false]
         );
         assert_eq!(
-            listed(&event(Did::Changed, &["x"])),
+            listed(&event(Effect::Changed, &["x"])),
             [true, true, false, true]
         );
         assert_eq!(
-            listed(&event(Did::Nothing, &[])),
+            listed(&event(Effect::Nothing, &[])),
             [true, false, true, false]
         );
         assert_eq!(
-            listed(&event(Did::Logged, &["x"])),
+            listed(&event(Effect::Logged, &["x"])),
             [true, false, false, true]
         );
     }

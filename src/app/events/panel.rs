@@ -1,7 +1,7 @@
 //! The tab Events: every event of each lane's policy, with its call and cause. Only visible rows are laid out.
 
 use super::input::EventsInput;
-use super::list::{EventFilter, EventList, Shows};
+use super::list::{EventFilter, EventGroup, EventList};
 use super::{detail, text};
 use crate::app::command::Commands;
 use crate::app::export::command::ExportCommand;
@@ -14,7 +14,7 @@ use crate::app::view::ViewCommand;
 use crate::app::widgets::table::{Column, Table, lane_cell};
 use crate::app::widgets::text::{padded, small, weak};
 use crate::app::{widgets, wording};
-use crate::engine::{Did, Event};
+use crate::engine::{Effect, Event};
 use egui::{Frame, Label, Rangef, RichText, Ui};
 use egui_extras::Column as Width;
 
@@ -32,15 +32,15 @@ pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &m
     ui.spacing_mut().button_padding = egui::vec2(6.0, 1.0);
     ui.spacing_mut().item_spacing.x = 2.0;
     let filter = input.filter;
-    for (shows, count) in Shows::ALL.iter().zip(list.counts).rev() {
-        let name = format!("{} {}", shows.name(), wording::grouped(count as u64));
-        let label = ui.selectable_label(filter.shows == *shows, small(ui, name));
+    for (group, count) in EventGroup::ALL.iter().zip(list.counts).rev() {
+        let name = format!("{} {}", group.name(), wording::grouped(count as u64));
+        let label = ui.selectable_label(filter.group == *group, small(ui, name));
         let label = label
-            .on_hover_text(shows.help())
-            .accessible_name(format!("Show {}", shows.name()));
+            .on_hover_text(group.help())
+            .accessible_name(format!("Show {}", group.name()));
         if label.clicked() {
-            let shows = *shows;
-            commands.push(ViewCommand::Events(EventFilter { shows, ..filter }));
+            let group = *group;
+            commands.push(ViewCommand::Events(EventFilter { group, ..filter }));
         }
     }
     ui.add_space(space::S);
@@ -145,7 +145,7 @@ fn shown_event(input: &EventsInput<'_>, list: &EventList) -> Option<EventId> {
     selection.event.filter(is_here).or_else(|| {
         let first = list.row_at(selection.call);
         let here = || list.rows[first..].iter().take_while(|id| is_here(id));
-        let of_focused = here().find(|(lane, _)| selection.lane == *lane);
+        let of_focused = here().find(|id| selection.lane == id.lane);
         of_focused.or_else(|| here().next()).copied()
     })
 }
@@ -167,7 +167,7 @@ fn table(ui: &mut Ui, input: &EventsInput<'_>, list: &EventList, commands: &mut 
                 return;
             };
             row.select(chosen == Some(id));
-            row.cells(|ui, column| content(ui, input, (id.0, run), event, column));
+            row.cells(|ui, column| content(ui, input, id.lane, run, event, column));
             if row.response().clicked() {
                 commands.push(SelectCommand::Event(id));
             }
@@ -211,11 +211,12 @@ fn columns(available: f32) -> Vec<Column<'static, Col>> {
 fn content(
     ui: &mut Ui,
     input: &EventsInput<'_>,
-    (lane, run): (Option<usize>, &LaneRun),
+    lane: Option<usize>,
+    run: &LaneRun,
     event: &Event,
     column: Col,
 ) {
-    let has_effect = matches!(event.did, Did::Removed | Did::Changed);
+    let has_effect = matches!(event.effect, Effect::Removed | Effect::Changed);
     match column {
         Col::Call => {
             let n_calls = input.document.session().calls.len();
@@ -255,17 +256,17 @@ fn content(
 
 /// Shows the event's action, and the stage's name if it adds information.
 fn action(ui: &mut Ui, event: &Event) {
-    match event.did {
-        Did::Removed | Did::Changed => {
+    match event.effect {
+        Effect::Removed | Effect::Changed => {
             ui.label(event.action.name());
         }
-        Did::Nothing => {
+        Effect::Nothing => {
             ui.label(weak(ui, "no-op"));
         }
-        Did::Logged if event.log.is_empty() => {
+        Effect::Logged if event.log.is_empty() => {
             ui.label(RichText::new("gives up").color(palette(ui).bad));
         }
-        Did::Logged => {
+        Effect::Logged => {
             ui.label(weak(ui, "log"));
         }
     }

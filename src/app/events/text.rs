@@ -1,14 +1,14 @@
-//! Text of an event: its cause, the arithmetic term by term, and its result.
+//! Text of an event: its cause with the value of each term, and its result.
 
 use crate::app::wording;
-use crate::engine::{Did, Event, Outcome};
+use crate::engine::{Effect, Event, Outcome};
 use crate::safe_text;
 use std::fmt::Write as _;
 
 /// Maximum length of a log line in the list.
 const LINE: usize = 240;
 
-/// Returns the number of the call before which it happened; `end` for a recorded compaction after the last call.
+/// Returns the number of the call before which an event happened; `end` for a recorded compaction after the last call.
 pub fn call(event: &Event, n_calls: usize) -> String {
     if event.call < n_calls {
         wording::number(event.call)
@@ -21,15 +21,15 @@ pub fn call(event: &Event, n_calls: usize) -> String {
 /// text.
 pub fn why(event: &Event, outcome: &Outcome) -> String {
     let halt = halt(event, outcome);
-    if event.did == Did::Logged
+    if event.effect == Effect::Logged
         && let Some(line) = event.log.first().map(String::as_str).or(halt)
     {
         return safe_text::one_line(line, LINE);
     }
     let mut why = filled_in(event);
     if let Some((sent, received)) = event.request {
-        let (sent, back) = (wording::short(sent), wording::short(received));
-        let _ = write!(why, " · asked for a summary: {sent} sent, {back} back");
+        let (sent, received) = (wording::short(sent), wording::short(received));
+        let _ = write!(why, " · summary request: {sent} sent, {received} received");
     }
     if event.orphans > 0 {
         let _ = write!(why, " · {}", wording::count(event.orphans, "orphan"));
@@ -46,7 +46,7 @@ pub fn halt<'a>(event: &Event, outcome: &'a Outcome) -> Option<&'a str> {
     let at = halts.partition_point(|halt| halt.call < event.call);
     let halt = halts.get(at).filter(|halt| halt.call == event.call)?;
     // The system continued after a stage that made a change.
-    (event.did == Did::Logged).then_some(&*halt.why)
+    (event.effect == Effect::Logged).then_some(&*halt.why)
 }
 
 /// Returns the trigger with the value after each name; for a recorded compaction, the text from the file.
@@ -61,22 +61,19 @@ pub fn filled_in(event: &Event) -> String {
 }
 
 /// Returns a short description of the result.
-pub fn did(event: &Event) -> String {
+pub fn result(event: &Event) -> String {
+    let action = event.action.name();
     let messages = || wording::count(event.n_messages(), "message");
-    match event.did {
-        Did::Removed => format!("{} of {}", deed(event), messages()),
-        Did::Changed if event.n_messages() > 0 => {
-            format!("{} in {}, nothing removed", deed(event), messages())
+    match event.effect {
+        Effect::Removed => format!("{action} of {}", messages()),
+        Effect::Changed if event.n_messages() > 0 => {
+            format!("{action} in {}, nothing removed", messages())
         }
-        Did::Changed => format!("{}, nothing removed", deed(event)),
-        Did::Nothing => "ran and changed nothing".to_owned(),
-        Did::Logged if event.log.is_empty() => "gave up".to_owned(),
-        Did::Logged => "logged a message, changed nothing".to_owned(),
+        Effect::Changed => format!("{action}, nothing removed"),
+        Effect::Nothing => "ran and changed nothing".to_owned(),
+        Effect::Logged if event.log.is_empty() => "gave up".to_owned(),
+        Effect::Logged => "logged a message, changed nothing".to_owned(),
     }
-}
-
-fn deed(event: &Event) -> &'static str {
-    event.action.name()
 }
 
 /// Returns the full text for the clipboard; `call` is the call of the event.
@@ -85,7 +82,7 @@ pub fn whole(event: &Event, outcome: &Outcome, lane: &str, call: &str) -> String
         "call {call} · {lane} · {} ({})\n{}\n",
         event.stage,
         event.action,
-        did(event)
+        result(event)
     );
     let _ = writeln!(out, "when {}", event.cause.when);
     for (name, value) in &event.cause.terms {
@@ -100,7 +97,11 @@ pub fn whole(event: &Event, outcome: &Outcome, lane: &str, call: &str) -> String
         wording::count(event.orphans, "orphan")
     );
     if let Some((sent, received)) = event.request {
-        let _ = writeln!(out, "summary request: {} sent, {} back", sent.0, received.0);
+        let _ = writeln!(
+            out,
+            "summary request: {} sent, {} received",
+            sent.0, received.0
+        );
     }
     let halt = halt(event, outcome);
     for line in event.log.iter().map(String::as_str).chain(halt) {
@@ -115,7 +116,7 @@ mod tests {
     use crate::engine::{ActionKind, Cause, Halt, OwnMeasure};
     use crate::units::Tokens;
 
-    fn event(when: &str, terms: &[(&str, f64)], did: Did) -> Event {
+    fn event(when: &str, terms: &[(&str, f64)], effect: Effect) -> Event {
         Event {
             call: 0,
             stage: "cut".to_owned(),
@@ -128,7 +129,7 @@ mod tests {
             after: Tokens(5),
             messages: std::iter::once(3..5).collect(),
             request: None,
-            did,
+            effect,
             measured: OwnMeasure::default(),
             orphans: 0,
             forgotten: 0,
@@ -144,16 +145,16 @@ mod tests {
         let event = event(
             "used >= limit",
             &[("used", 12_000.0), ("limit", 0.5)],
-            Did::Removed,
+            Effect::Removed,
         );
         let outcome = Outcome::default();
         assert_eq!(why(&event, &outcome), "used 12,000 ≥ limit 0.500");
-        assert_eq!(did(&event), "drop of 2 messages");
+        assert_eq!(result(&event), "drop of 2 messages");
     }
 
     #[test]
     fn recorded_compactions_name_their_cause_and_call() {
-        let mut event = event("auto", &[], Did::Removed);
+        let mut event = event("auto", &[], Effect::Removed);
         event.stage = Event::RECORDED.to_owned();
         assert_eq!(why(&event, &Outcome::default()), "recorded as auto");
         event.cause.when.clear();
@@ -167,13 +168,13 @@ mod tests {
 
     #[test]
     fn a_trigger_that_is_always_met_shows_only_its_terms() {
-        let mut event = event("true", &[("cut", 3.0)], Did::Nothing);
+        let mut event = event("true", &[("cut", 3.0)], Effect::Nothing);
         event.log.push("No compaction needed".to_owned());
         event.orphans = 1;
         let mut outcome = Outcome::default();
         let text = "cut 3 · 1 orphan · “No compaction needed”";
         assert_eq!(why(&event, &outcome), text);
-        event.did = Did::Logged;
+        event.effect = Effect::Logged;
         assert_eq!(why(&event, &outcome), "No compaction needed");
         event.log.clear();
         let why_not = "prompt is too long".to_owned();

@@ -48,3 +48,25 @@ pub enum ExportPath {
     /// Log to replay instead of calling a model.
     Replay,
 }
+
+impl ExportPath {
+    /// Returns the field of this path.
+    pub fn of(self, draft: &ExportDraft) -> &String {
+        match self {
+            Self::Output => &draft.output,
+            Self::Files => &draft.files,
+            Self::Model(path) => path.of(&draft.model),
+            Self::Replay => &draft.replay,
+        }
+    }
+
+    /// Returns the field of this path, to change it.
+    pub fn of_mut(self, draft: &mut ExportDraft) -> &mut String {
+        match self {
+            Self::Output => &mut draft.output,
+            Self::Files => &mut draft.files,
+            Self::Model(path) => path.of_mut(&mut draft.model),
+            Self::Replay => &mut draft.replay,
+        }
+    }
+}

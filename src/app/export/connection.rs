@@ -8,12 +8,12 @@ use std::time::Duration;
 /// Connection settings; an empty field means the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionDraft {
-    /// Timeout for a complete answer: seconds, or a time with unit such as `5 min`.
-    pub whole: String,
-    /// Timeout for the start of an answer, in the same format.
-    pub begin: String,
+    /// Time limit for a complete answer: seconds, or a time with a unit such as `5 min`.
+    pub total: String,
+    /// Time limit for the start of an answer, in the same format.
+    pub first_byte: String,
     /// Maximum number of attempts per request.
-    pub tries: String,
+    pub attempts: String,
     /// Sampling temperature, 0 to 2.
     pub temperature: String,
     /// Proxy, or `none`; the system's if empty. May contain a password.
@@ -22,10 +22,8 @@ pub struct ConnectionDraft {
     pub ca_file: String,
 }
 
-/// Maximum number of attempts.
-const MAX_TRIES: u32 = 100;
-/// Maximum timeout.
-const MAX_TIMEOUT: Duration = Duration::from_hours(24 * 7);
+const MAX_ATTEMPTS: u32 = 100;
+const MAX_TIME_LIMIT: Duration = Duration::from_hours(24 * 7);
 
 impl ConnectionDraft {
     /// Returns whether any setting is changed.
@@ -34,11 +32,11 @@ impl ConnectionDraft {
     }
 
     /// Returns a one-line error for invalid settings. Never quotes the proxy, which may contain a password.
-    pub fn trouble(&self) -> Option<String> {
+    pub fn problem(&self) -> Option<String> {
         let checks = [
-            duration("whole answer", &self.whole).err(),
-            duration("its beginning", &self.begin).err(),
-            self.most_tries().err(),
+            time_limit("total", &self.total).err(),
+            time_limit("first byte", &self.first_byte).err(),
+            self.attempts().err(),
             self.temperature().err(),
         ];
         checks.into_iter().flatten().next()
@@ -50,14 +48,14 @@ impl ConnectionDraft {
     ///
     /// Returns a one-line message that names the invalid setting.
     pub fn applied(&self, mut client: ModelClient) -> Result<ModelClient, String> {
-        if let Some(limit) = duration("whole answer", &self.whole)? {
+        if let Some(limit) = time_limit("total", &self.total)? {
             client.limits.total = limit;
         }
-        if let Some(limit) = duration("its beginning", &self.begin)? {
+        if let Some(limit) = time_limit("first byte", &self.first_byte)? {
             client.limits.first_byte = limit;
         }
-        if let Some(tries) = self.most_tries()? {
-            client.retries.max_retries = tries - 1;
+        if let Some(attempts) = self.attempts()? {
+            client.retries.max_retries = attempts - 1;
         }
         client.proxy = match typed(&self.proxy) {
             None => Proxy::System,
@@ -80,26 +78,26 @@ impl ConnectionDraft {
         }
         match text.parse::<f64>() {
             Ok(n) if (0.0..=2.0).contains(&n) => Ok(Some(n)),
-            _ => Err(format!("temperature {text:?}: give a number from 0 to 2")),
+            _ => Err(format!("temperature {text:?}: enter a number from 0 to 2")),
         }
     }
 
-    fn most_tries(&self) -> Result<Option<u32>, String> {
-        let text = self.tries.trim();
+    fn attempts(&self) -> Result<Option<u32>, String> {
+        let text = self.attempts.trim();
         if text.is_empty() {
             return Ok(None);
         }
         match text.parse() {
-            Ok(n) if (1..=MAX_TRIES).contains(&n) => Ok(Some(n)),
+            Ok(n) if (1..=MAX_ATTEMPTS).contains(&n) => Ok(Some(n)),
             _ => Err(format!(
-                "tries {text:?}: give a whole number from 1 to {MAX_TRIES}"
+                "attempts {text:?}: enter a whole number from 1 to {MAX_ATTEMPTS}"
             )),
         }
     }
 }
 
 /// Parses seconds, or a number with a unit.
-fn duration(name: &str, text: &str) -> Result<Option<Duration>, String> {
+fn time_limit(name: &str, text: &str) -> Result<Option<Duration>, String> {
     let text = text.trim();
     if text.is_empty() {
         return Ok(None);
@@ -110,9 +108,9 @@ fn duration(name: &str, text: &str) -> Result<Option<Duration>, String> {
         |seconds| Duration::try_from_secs_f64(seconds).ok(),
     );
     match parsed {
-        Some(limit) if limit > Duration::ZERO && limit <= MAX_TIMEOUT => Ok(Some(limit)),
+        Some(limit) if limit > Duration::ZERO && limit <= MAX_TIME_LIMIT => Ok(Some(limit)),
         _ => Err(format!(
-            "time for the {name} {text:?}: give seconds, or a time as 5 min"
+            "{name} time limit {text:?}: enter seconds or a time such as 5 min"
         )),
     }
 }
@@ -135,9 +133,9 @@ mod tests {
             (client().limits, client().retries)
         );
         let draft = ConnectionDraft {
-            whole: "90".to_owned(),
-            begin: "5 min".to_owned(),
-            tries: "2".to_owned(),
+            total: "90".to_owned(),
+            first_byte: "5 min".to_owned(),
+            attempts: "2".to_owned(),
             temperature: "0.5".to_owned(),
             proxy: Secret(" none ".to_owned()),
             ca_file: "ca.pem".to_owned(),
@@ -149,7 +147,7 @@ mod tests {
         assert!(set.proxy == Proxy::Direct);
         assert_eq!(set.ca_file.as_deref(), Some(std::path::Path::new("ca.pem")));
         assert_eq!(draft.temperature(), Ok(Some(0.5)));
-        assert!(draft.is_changed() && draft.trouble().is_none());
+        assert!(draft.is_changed() && draft.problem().is_none());
     }
 
     #[test]
@@ -161,20 +159,20 @@ mod tests {
             };
             change(&mut draft);
             assert!(!format!("{draft:?}").contains("secret"));
-            draft.trouble().unwrap_or_default()
+            draft.problem().unwrap_or_default()
         };
         for text in ["soon", "-1", "0", "nan", "1e30", "5 parsecs"] {
             let draft = ConnectionDraft {
-                whole: text.to_owned(),
+                total: text.to_owned(),
                 ..ConnectionDraft::default()
             };
             assert!(
-                draft.trouble().unwrap_or_default().contains("5 min"),
+                draft.problem().unwrap_or_default().contains("5 min"),
                 "{text}"
             );
         }
-        assert!(wrong(|d| d.begin = "x".to_owned()).contains("beginning"));
-        assert!(wrong(|d| d.tries = "0".to_owned()).contains("from 1"));
+        assert!(wrong(|d| d.first_byte = "x".to_owned()).contains("first byte"));
+        assert!(wrong(|d| d.attempts = "0".to_owned()).contains("from 1"));
         assert!(wrong(|d| d.temperature = "3".to_owned()).contains("0 to 2"));
         assert_eq!(wrong(|_| {}), "");
     }

@@ -57,19 +57,19 @@ fn limits(ui: &mut Ui, draft: &mut ConnectionDraft) {
                 .on_hover_text(help);
         };
         cell(
-            &mut draft.whole,
+            &mut draft.total,
             format!("{} total", short(limits.total)),
             "Total time limit",
             "Maximum time for an answer including all attempts: seconds, or a time such as 5 min",
         );
         cell(
-            &mut draft.begin,
+            &mut draft.first_byte,
             format!("{} first byte", short(limits.first_byte)),
             "First byte time limit",
             "Maximum time until an answer begins; models on a slow machine read the whole prompt first",
         );
         cell(
-            &mut draft.tries,
+            &mut draft.attempts,
             format!("{} attempts", retries.max_retries + 1),
             "Attempts",
             "Maximum number of attempts if the server is busy or unreachable",

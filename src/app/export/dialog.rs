@@ -8,11 +8,11 @@ use super::stage::{Stage, Written};
 use crate::app::command::Commands;
 use crate::app::open::document::Origin;
 use crate::app::shell::open_session::OpenSession;
-use crate::app::theme::{self, palette, space};
+use crate::app::theme::{palette, space};
 use crate::app::widgets;
-use crate::app::widgets::dialog::{dialog, dialog_title};
+use crate::app::widgets::dialog::{dialog, dialog_title, error_box};
 use crate::app::widgets::text::weak;
-use egui::{Frame, Id, Key, Margin, RichText, ScrollArea, Stroke, Ui, vec2};
+use egui::{Frame, Id, Key, Margin, RichText, ScrollArea, Ui, vec2};
 
 /// Width of the dialog's content, in points.
 const WIDTH: f32 = 560.0;
@@ -48,16 +48,12 @@ pub(in crate::app) fn show(
             ui.set_max_width(WIDTH);
             content(ui, input, export, is_new, commands);
         });
-        // The foot stays visible while the content scrolls.
-        let foot = ui
-            .scope(|ui| foot(ui, input, export))
-            .response
-            .rect
-            .height();
-        if (foot - taken).abs() > 0.5 {
-            ui.data_mut(|d| d.insert_temp(below, foot));
+        // The footer stays visible while the content scrolls.
+        let footer = ui.scope(|ui| footer(ui, input, export)).response.rect;
+        if (footer.height() - taken).abs() > 0.5 {
+            ui.data_mut(|d| d.insert_temp(below, footer.height()));
             ui.ctx()
-                .request_discard("the height of the foot is known only after layout");
+                .request_discard("the height of the footer is known only after layout");
         }
         ui.add_space(space::S);
         buttons(ui, input, export, is_new, commands);
@@ -113,7 +109,7 @@ fn content(
     if matches!(export.stage, Stage::Form | Stage::Failed(_)) {
         let mut draft = export.draft.clone();
         let takes_focus = is_new && !can_run(input, export);
-        super::form::show(ui, (input, export), &mut draft, takes_focus, commands);
+        super::form::show(ui, input, export, &mut draft, takes_focus, commands);
         if draft != export.draft {
             commands.push(ExportCommand::Edit(Box::new(draft)));
         }
@@ -125,10 +121,10 @@ fn content(
         ui.spacing_mut().item_spacing.y = 2.0;
         match &export.stage {
             Stage::Form | Stage::Failed(_) => {}
-            Stage::Consent(consent) => super::stages::consent(ui, consent),
-            Stage::Asking(line, _) => super::stages::asking(ui, line),
-            Stage::Review(review) => super::stages::review(ui, review, commands),
-            Stage::Store(consent) => super::stages::store(ui, consent),
+            Stage::Consent(consent) => super::stage_views::consent(ui, consent),
+            Stage::Asking(run, _) => super::stage_views::asking(ui, run),
+            Stage::Review(review) => super::stage_views::review(ui, review, commands),
+            Stage::Store(consent) => super::stage_views::store(ui, consent),
             Stage::Writing(_) => {
                 ui.horizontal(|ui| {
                     ui.spinner();
@@ -141,7 +137,7 @@ fn content(
 }
 
 /// Shows the effect of the form or the last error.
-fn foot(ui: &mut Ui, input: &ExportInput<'_>, export: &Export) {
+fn footer(ui: &mut Ui, input: &ExportInput<'_>, export: &Export) {
     ui.set_width(WIDTH);
     match &export.stage {
         Stage::Form => {
@@ -162,27 +158,9 @@ fn foot(ui: &mut Ui, input: &ExportInput<'_>, export: &Export) {
                 ui.label(weak(ui, text));
             }
         }
-        Stage::Failed(why) => failed(ui, "Nothing was written", why),
+        Stage::Failed(why) => error_box(ui, "Nothing was written", why),
         _ => {}
     }
-}
-
-/// Shows an error and its reason.
-pub(in crate::app) fn failed(ui: &mut Ui, what: &str, why: &str) {
-    let color = palette(ui).bad;
-    ui.add_space(space::S);
-    Frame::new()
-        .fill(palette(ui).tint(color))
-        .stroke(Stroke::new(1.0, color))
-        .corner_radius(f32::from(space::RADIUS))
-        .inner_margin(Margin::symmetric(12, 8))
-        .show(ui, |ui| {
-            ui.set_width(ui.available_width());
-            ui.spacing_mut().item_spacing.y = 2.0;
-            ui.label(RichText::new(what).text_style(theme::strong()).color(color));
-            let why = crate::safe_text::visible(why);
-            ui.add(egui::Label::new(why.as_ref()).wrap().selectable(true));
-        });
 }
 
 fn buttons(
@@ -193,12 +171,12 @@ fn buttons(
     commands: &mut Commands,
 ) {
     ui.horizontal(|ui| match &export.stage {
-        Stage::Consent(consent) => super::stages::consent_buttons(ui, consent, commands),
-        Stage::Asking(..) => super::stages::asking_buttons(ui, commands),
+        Stage::Consent(consent) => super::stage_views::consent_buttons(ui, consent, commands),
+        Stage::Asking(..) => super::stage_views::asking_buttons(ui, commands),
         Stage::Review(review) => {
-            super::stages::review_buttons(ui, input, export, review, commands);
+            super::stage_views::review_buttons(ui, input, export, review, commands);
         }
-        Stage::Store(consent) => super::stages::store_buttons(ui, consent, commands),
+        Stage::Store(consent) => super::stage_views::store_buttons(ui, consent, commands),
         // Same height as with buttons.
         Stage::Writing(_) => ui.set_min_height(space::CONTROL),
         Stage::Done(written) => done_buttons(ui, input, export, written, commands),
@@ -253,7 +231,7 @@ pub(super) fn compact_anyway(
 /// Returns whether the form is complete.
 fn can_run(input: &ExportInput<'_>, export: &Export) -> bool {
     let draft = &export.draft;
-    let has_model = !draft.asks_model() || draft.model.trouble().is_none();
+    let has_model = !draft.uses_model() || draft.model.problem().is_none();
     let has_place = draft.is_for_store(input.document) || !draft.output.trim().is_empty();
     has_model && has_place
 }
@@ -268,10 +246,10 @@ fn form_buttons(
     commands: &mut Commands,
 ) {
     let draft = &export.draft;
-    let asks_model = draft.asks_model();
+    let uses_model = draft.uses_model();
     let can_run = can_run(input, export);
     ui.add_enabled_ui(can_run, |ui| {
-        let name = if asks_model || draft.is_for_store(input.document) {
+        let name = if uses_model || draft.is_for_store(input.document) {
             "Continue…"
         } else {
             "Export"
@@ -287,7 +265,7 @@ fn form_buttons(
             commands.push(ExportCommand::Run);
         }
         let help = "Generate the summaries, to review and edit them before the export";
-        if !asks_model
+        if !uses_model
             && draft.lane.is_some()
             && widgets::secondary_button(ui, "Review summaries", "")
                 .on_hover_text(help)

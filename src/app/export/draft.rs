@@ -3,7 +3,7 @@
 use super::requests::{ModelDraft, Secret};
 use crate::app::open::document::Document;
 use crate::exec;
-use crate::formats::{self, FORMATS, Format, Resume};
+use crate::formats::{self, Format, Resume};
 use std::path::PathBuf;
 
 /// The settings of an export.
@@ -29,7 +29,7 @@ pub struct ExportDraft {
     pub target: Target,
     /// Output path.
     pub output: String,
-    /// You chose the output path: it no longer follows the format.
+    /// You chose the output path, so it does not follow the format.
     pub is_output_chosen: bool,
     /// Folder for files that the policy writes; next to the output if empty.
     pub files: String,
@@ -108,7 +108,7 @@ impl ExportDraft {
     }
 
     /// Returns whether a model is called.
-    pub fn asks_model(&self) -> bool {
+    pub fn uses_model(&self) -> bool {
         self.summaries == SummarySource::Model && self.lane.is_some()
     }
 
@@ -144,21 +144,13 @@ impl ExportDraft {
     }
 }
 
-/// Formats that can represent any session; other formats only hold their own.
-const OPEN_FORMATS: [&str; 2] = ["openai_chat", "anthropic_messages"];
-
 /// Returns the formats this session can be written in, its own first.
 pub(super) fn writable(document: &Document) -> impl Iterator<Item = &'static Format> {
     let own = document.session().source.format;
-    let is_own = move |f: &&Format| f.name == own;
-    let others = FORMATS
-        .iter()
-        .filter(move |f| !is_own(f) && OPEN_FORMATS.contains(&f.name));
-    FORMATS
-        .iter()
-        .filter(is_own)
+    let others = formats::accepting_any_source().filter(move |f| f.name != own);
+    formats::writable()
+        .filter(move |f| f.name == own)
         .chain(others)
-        .filter(|f| f.export.is_some())
 }
 
 /// Returns the typed path; `None` if empty.

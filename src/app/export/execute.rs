@@ -1,6 +1,6 @@
 //! Executes commands of the export dialog, and receives written files.
 
-use super::command::ExportCommand;
+use super::command::{ExportCommand, ExportPath};
 use super::draft::{ExportContent, ExportDraft, SummarySource};
 use super::job::{Export, ExportInputs};
 use crate::app::App;
@@ -67,7 +67,7 @@ impl App {
 
     fn edit_export(&mut self, ctx: &egui::Context, command: ExportCommand) {
         let (Some(document), Some(runs), Some(export)) =
-            (&self.document, self.derived.runs(), &mut self.export)
+            (&self.document, self.derived.shared_runs(), &mut self.export)
         else {
             return;
         };
@@ -75,18 +75,18 @@ impl App {
             document,
             runs,
             ctx,
-            at: self.work,
+            work: self.work,
         };
         match command {
             ExportCommand::Edit(draft) => export.edit(document, *draft),
             ExportCommand::Run => export.run(inputs),
             ExportCommand::CompactAnyway => export.compact_anyway(inputs),
-            ExportCommand::Preview => export.look(inputs),
+            ExportCommand::Preview => export.preview(inputs),
             ExportCommand::Send => export.send(ctx, self.work),
             ExportCommand::Cancel => export.cancel(),
             ExportCommand::EditSummary(request, text) => export.edit_summary(request, text),
             ExportCommand::WriteReviewed => export.write_reviewed(inputs),
-            ExportCommand::WriteToStore => export.put_into_store(ctx, self.work),
+            ExportCommand::WriteToStore => export.write_to_store(ctx, self.work),
             ExportCommand::SetKey(key) => export.key = key,
             ExportCommand::Start(_)
             | ExportCommand::StartContext
@@ -99,7 +99,7 @@ impl App {
         let (Some(document), Some(runs)) = (&self.document, self.derived.runs()) else {
             return;
         };
-        let (n_lanes, keeps_state) = (runs.lanes.len(), self.memory.keeps_state());
+        let (n_lanes, keeps_state) = (runs.lanes.len(), self.saved.keeps_state());
         let (draft, selection) = (self.view.export.take(), &self.selection);
         self.export = Some(if let Some(draft) = draft {
             Export::again(draft, document, asked, n_lanes, selection, keeps_state)
@@ -120,6 +120,15 @@ impl App {
                 summaries: SummarySource::Digest,
                 ..export.draft.clone()
             };
+            export.edit(document, draft);
+        }
+    }
+
+    /// Receives a path chosen in the system's dialog.
+    pub(in crate::app) fn export_path_chosen(&mut self, path: ExportPath, text: String) {
+        if let (Some(export), Some(document)) = (&mut self.export, &self.document) {
+            let mut draft = export.draft.clone();
+            *path.of_mut(&mut draft) = text;
             export.edit(document, draft);
         }
     }

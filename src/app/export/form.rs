@@ -22,7 +22,8 @@ const LABEL: f32 = 84.0;
 /// Shows the form. `takes_focus` focuses the chosen lane.
 pub(super) fn show(
     ui: &mut Ui,
-    (input, export): (&ExportInput<'_>, &Export),
+    input: &ExportInput<'_>,
+    export: &Export,
     draft: &mut ExportDraft,
     takes_focus: bool,
     commands: &mut Commands,
@@ -92,14 +93,14 @@ pub(super) fn show(
             "it"
         };
         line(ui, "files to", |ui, label| {
-            files(ui, draft, (label, beside), commands);
+            files(ui, draft, label, beside, commands);
         });
     }
 }
 
 /// Shows a labelled line of the form. The label aligns with the first line of its content.
 fn line<R>(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui, Id) -> R) {
-    widgets::labelled(ui, (label, LABEL, space::M), content);
+    widgets::labelled(ui, label, LABEL, space::M, content);
     ui.add_space(space::XS);
 }
 
@@ -187,8 +188,7 @@ fn summaries(ui: &mut Ui, export: &Export, draft: &mut ExportDraft, commands: &m
         SummarySource::Digest => {}
         SummarySource::Pasted => pasted(ui, draft),
         SummarySource::Model => {
-            let action =
-                model_fields::show(ui, (&export.key, export.keeps_state), &mut draft.model);
+            let action = model_fields::show(ui, &export.key, export.keeps_state, &mut draft.model);
             commands.extend(action.map(|action| match action {
                 ModelFieldAction::SetKey(key) => ExportCommand::SetKey(key),
                 ModelFieldAction::Browse(path) => ExportCommand::Browse(ExportPath::Model(path)),
@@ -259,18 +259,13 @@ fn writes_files(input: &ExportInput<'_>, draft: &ExportDraft) -> bool {
             .any(|event| !event.files.is_empty())
 }
 
-fn files(
-    ui: &mut Ui,
-    draft: &mut ExportDraft,
-    (label, origin_text): (Id, &str),
-    commands: &mut Commands,
-) {
+fn files(ui: &mut Ui, draft: &mut ExportDraft, label: Id, neighbor: &str, commands: &mut Commands) {
     let beside = exec::files_path(Path::new(draft.output.trim()));
     let name = beside.file_name().unwrap_or_default().to_string_lossy();
     let field = PathField {
         id: "export files",
         label,
-        hint: &format!("{name} next to {origin_text}"),
+        hint: &format!("{name} next to {neighbor}"),
     };
     if field.show(ui, &mut draft.files) {
         commands.push(ExportCommand::Browse(ExportPath::Files));

@@ -1,7 +1,7 @@
 //! Export of a managed conversation: settings, work and result.
 
 use super::draft::{ExportContent, ExportDraft, SummarySource, Target, typed_path};
-use super::requests::{Line, ModelRunInputs, Secret};
+use super::requests::{ModelRunInputs, RunHandle, Secret};
 use super::stage::{Consent, Stage, StoreConsent, Written};
 use crate::app::background::latest_result::WorkMode;
 use crate::app::open::document::Document;
@@ -38,7 +38,7 @@ pub struct ExportInputs<'a> {
     /// The window to redraw when work is done.
     pub ctx: &'a egui::Context,
     /// When work runs.
-    pub at: WorkMode,
+    pub work: WorkMode,
 }
 
 impl Export {
@@ -112,22 +112,22 @@ impl Export {
     /// Writes the export, or asks for consent before data is sent to a model or added to a store.
     pub fn run(&mut self, inputs: ExportInputs<'_>) {
         match self.job(inputs) {
-            Ok((job, line)) if self.draft.asks_model() => self.ask_consent(inputs, job, line),
-            Ok((job, _)) => self.place(inputs, job),
+            Ok((job, run)) if self.draft.uses_model() => self.ask_consent(inputs, job, run),
+            Ok((job, _)) => self.write_or_ask(inputs, job),
             Err(why) => self.stage = Stage::Failed(why),
         }
     }
 
-    /// Generates summaries for review, without a model.
-    pub fn look(&mut self, inputs: ExportInputs<'_>) {
+    /// Generates summaries for review. Asks for consent before data is sent to a model.
+    pub fn preview(&mut self, inputs: ExportInputs<'_>) {
         match self.job(inputs) {
-            Ok((job, line)) if self.draft.asks_model() => self.ask_consent(inputs, job, line),
-            Ok((job, line)) => self.preview(inputs.ctx, inputs.at, job, line),
+            Ok((job, run)) if self.draft.uses_model() => self.ask_consent(inputs, job, run),
+            Ok((job, run)) => self.summarize(inputs.ctx, inputs.work, job, run),
             Err(why) => self.stage = Stage::Failed(why),
         }
     }
 
-    fn ask_consent(&mut self, inputs: ExportInputs<'_>, mut job: ExportJob, line: Line) {
+    fn ask_consent(&mut self, inputs: ExportInputs<'_>, mut job: ExportJob, run: RunHandle) {
         let (Summarizer::Model(model), Some(sending)) = (&job.summarizer, request_cost(&job))
         else {
             return;
@@ -135,32 +135,32 @@ impl Export {
         if sending.requests == 0 {
             // No request is sent, not even for the model's context window.
             job.summarizer = Summarizer::Digest;
-            return self.preview(inputs.ctx, inputs.at, job, line);
+            return self.summarize(inputs.ctx, inputs.work, job, run);
         }
         self.stage = Stage::Consent(Box::new(Consent {
             sending,
             endpoint: model.client.endpoint.clone(),
             log: model.log.clone(),
             job,
-            line,
+            run,
         }));
     }
 
     /// Sends the summary requests after consent.
-    pub fn send(&mut self, ctx: &egui::Context, at: WorkMode) {
+    pub fn send(&mut self, ctx: &egui::Context, work: WorkMode) {
         if let Stage::Consent(consent) = &self.stage {
-            let (job, line) = (consent.job.clone(), consent.line.clone());
-            self.preview(ctx, at, job, line);
+            let (job, run) = (consent.job.clone(), consent.run.clone());
+            self.summarize(ctx, work, job, run);
         }
     }
 
-    fn preview(&mut self, ctx: &egui::Context, at: WorkMode, job: ExportJob, line: Line) {
+    fn summarize(&mut self, ctx: &egui::Context, work: WorkMode, job: ExportJob, run: RunHandle) {
         let replay = self.replay();
-        let work = move || {
-            let job = asked_its_window(answered_by(job, replay.as_deref())?);
+        let preview = move || {
+            let job = with_model_window(with_log(job, replay.as_deref())?);
             exec::preview(&job)
         };
-        self.stage = Stage::Asking(line, at.start(ctx, "summaries", work));
+        self.stage = Stage::Asking(run, work.start(ctx, "summaries", preview));
     }
 
     /// Writes the export with the reviewed summaries.
@@ -168,45 +168,45 @@ impl Export {
         let Stage::Review(review) = &self.stage else {
             return;
         };
-        let given = review.given();
+        let given = review.answers();
         match self.job_for(inputs.runs, Summarizer::Digest) {
-            Some(job) => self.place(inputs, ExportJob { given, ..job }),
+            Some(job) => self.write_or_ask(inputs, ExportJob { given, ..job }),
             None => self.stage = Stage::Failed(GONE.to_owned()),
         }
     }
 
     /// Writes a file, or asks for consent to add the export to a store.
-    fn place(&mut self, inputs: ExportInputs<'_>, job: ExportJob) {
+    fn write_or_ask(&mut self, inputs: ExportInputs<'_>, job: ExportJob) {
         let Some(resume) = self
             .draft
             .resume(inputs.document)
             .filter(|_| self.draft.target == Target::Store)
         else {
-            return self.write(inputs.ctx, inputs.at, job, false);
+            return self.write(inputs.ctx, inputs.work, job, Target::File);
         };
         let (session, format) = (Arc::clone(&job.case.session), job.format);
-        let look = move || exec::resumable_folder(&session, format);
+        let search = move || exec::resumable_folder(&session, format);
         self.stage = Stage::Store(Box::new(StoreConsent {
             program: resume.program,
             folder: None,
-            looking: Some(inputs.at.start(inputs.ctx, "store", look)),
+            search: Some(inputs.work.start(inputs.ctx, "store", search)),
             job,
         }));
     }
 
     /// Adds the export to the store after consent.
-    pub fn put_into_store(&mut self, ctx: &egui::Context, at: WorkMode) {
+    pub fn write_to_store(&mut self, ctx: &egui::Context, work: WorkMode) {
         if let Stage::Store(consent) = &self.stage {
             let job = consent.job.clone();
-            self.write(ctx, at, job, true);
+            self.write(ctx, work, job, Target::Store);
         }
     }
 
-    fn write(&mut self, ctx: &egui::Context, at: WorkMode, job: ExportJob, is_for_store: bool) {
+    fn write(&mut self, ctx: &egui::Context, work: WorkMode, job: ExportJob, target: Target) {
         let (replay, content) = (self.replay(), self.draft.content);
-        let work = move || {
-            let job = answered_by(job, replay.as_deref())?;
-            if is_for_store {
+        let write = move || {
+            let job = with_log(job, replay.as_deref())?;
+            if target == Target::Store {
                 let (exported, resumed) = exec::export_resumable(&job)?;
                 return Ok(Written { exported, resumed });
             }
@@ -219,13 +219,13 @@ impl Export {
                 resumed: None,
             })
         };
-        self.stage = Stage::Writing(at.start(ctx, "export", work));
+        self.stage = Stage::Writing(work.start(ctx, "export", write));
     }
 
     /// Returns to the form and stops the work in progress.
     pub fn cancel(&mut self) {
-        if let Stage::Asking(line, _) = &self.stage {
-            line.cancel();
+        if let Stage::Asking(run, _) = &self.stage {
+            run.cancel();
         }
         self.stage = Stage::Form;
     }
@@ -255,12 +255,12 @@ impl Export {
 
     /// Returns the log to replay instead of calling a model.
     fn replay(&self) -> Option<PathBuf> {
-        let is_meant = self.draft.summaries == SummarySource::Log && self.draft.lane.is_some();
-        is_meant.then(|| typed_path(&self.draft.replay).unwrap_or_default())
+        let is_used = self.draft.summaries == SummarySource::Log && self.draft.lane.is_some();
+        is_used.then(|| typed_path(&self.draft.replay).unwrap_or_default())
     }
 
-    fn job(&self, inputs: ExportInputs<'_>) -> Result<(ExportJob, Line), String> {
-        let (line, draft) = (Line::default(), &self.draft);
+    fn job(&self, inputs: ExportInputs<'_>) -> Result<(ExportJob, RunHandle), String> {
+        let (run, draft) = (RunHandle::default(), &self.draft);
         let summarizer = match draft.summaries {
             SummarySource::Pasted if draft.lane.is_some() => Summarizer::Text(draft.text.clone()),
             SummarySource::Model if draft.lane.is_some() => {
@@ -268,7 +268,7 @@ impl Export {
                     key: &self.key,
                     session: &inputs.runs.case.session.source.name,
                     keeps_state: self.keeps_state,
-                    line: &line,
+                    run: &run,
                     ctx: inputs.ctx,
                 })?;
                 Summarizer::Model(Arc::new(model))
@@ -277,7 +277,7 @@ impl Export {
             _ => Summarizer::Digest,
         };
         let job = self.job_for(inputs.runs, summarizer).ok_or(GONE)?;
-        Ok((job, line))
+        Ok((job, run))
     }
 
     fn job_for(&self, runs: &Runs, summarizer: Summarizer) -> Option<ExportJob> {
@@ -319,10 +319,11 @@ impl Export {
     }
 }
 
-const GONE: &str = "This lane or format is no longer there. Close this and try again.";
+const GONE: &str =
+    "This lane or format does not exist any more. Close the dialog and export again.";
 
 /// Sets the job to replay a log, if one is given.
-fn answered_by(mut job: ExportJob, log: Option<&Path>) -> Result<ExportJob, String> {
+fn with_log(mut job: ExportJob, log: Option<&Path>) -> Result<ExportJob, String> {
     if let Some(path) = log.filter(|_| job.given.is_empty()) {
         if path.as_os_str().is_empty() {
             return Err("choose the log of an earlier run".to_owned());
@@ -333,7 +334,7 @@ fn answered_by(mut job: ExportJob, log: Option<&Path>) -> Result<ExportJob, Stri
 }
 
 /// Requests the context window from the model's server if none is given. Runs outside the UI thread.
-fn asked_its_window(mut job: ExportJob) -> ExportJob {
+fn with_model_window(mut job: ExportJob) -> ExportJob {
     if let Summarizer::Model(model) = &job.summarizer
         && model.window.is_none()
     {

@@ -13,4 +13,4 @@ pub(super) mod model_fields;
 pub mod requests;
 pub(super) mod result;
 mod stage;
-pub(super) mod stages;
+pub(super) mod stage_views;

@@ -23,7 +23,8 @@ pub(in crate::app) enum ModelFieldAction {
 /// Shows the fields with the typed key. `keeps_state`: the program may save logs.
 pub(in crate::app) fn show(
     ui: &mut Ui,
-    (key, keeps_state): (&Secret, bool),
+    key: &Secret,
+    keeps_state: bool,
     model: &mut ModelDraft,
 ) -> Option<ModelFieldAction> {
     ui.add_space(space::XS);
@@ -84,7 +85,7 @@ pub(in crate::app) fn show(
 
 /// Shows what the form still needs, or how sending works.
 fn remark(ui: &mut Ui, model: &ModelDraft) {
-    match (model.endpoint(), model.trouble()) {
+    match (model.endpoint(), model.problem()) {
         (Err(_), _) if model.model.trim().is_empty() => {
             ui.label(small(ui, "Enter the model name to continue."));
         }
@@ -140,5 +141,5 @@ pub(in crate::app) fn field(ui: &mut Ui, label: &str, text: &mut String, hint: &
 
 /// Shows a labelled line of the form.
 pub(in crate::app) fn row(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui, egui::Id)) {
-    widgets::labelled(ui, (label, LABEL, space::S), content);
+    widgets::labelled(ui, label, LABEL, space::S, content);
 }

@@ -1,7 +1,8 @@
-//! The model that writes the summaries of an export: its settings, and the progress of the request.
+//! The model of an export or a measurement: its settings, and the progress of its requests.
 
 use super::connection::ConnectionDraft;
 use super::draft::{typed, typed_path};
+use crate::app::wording;
 use crate::exec::model::{Key, KeyError, ModelClient};
 use crate::exec::{Model, ModelEvent, check_is_new, new_log};
 use crate::progress::Progress;
@@ -96,7 +97,7 @@ pub struct ModelRunInputs<'a> {
     /// The program may save its own files.
     pub keeps_state: bool,
     /// Progress and cancellation of the run.
-    pub line: &'a Line,
+    pub run: &'a RunHandle,
     /// The window to redraw on progress.
     pub ctx: &'a egui::Context,
 }
@@ -116,12 +117,12 @@ pub struct ModelProgress {
 
 /// Progress and cancellation of a model run.
 #[derive(Clone, Debug, Default)]
-pub struct Line {
+pub struct RunHandle {
     progress: Arc<Mutex<ModelProgress>>,
     stop: Arc<Progress>,
 }
 
-impl Line {
+impl RunHandle {
     /// Returns the progress so far.
     pub fn progress(&self) -> ModelProgress {
         self.progress
@@ -135,9 +136,9 @@ impl Line {
         self.stop.cancel();
     }
 
-    fn update(&self, news: ModelEvent) {
+    fn update(&self, event: ModelEvent) {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-        match news {
+        match event {
             ModelEvent::Sent(number, tokens) => {
                 *progress = ModelProgress {
                     n_requests: number,
@@ -167,9 +168,9 @@ impl ModelDraft {
     }
 
     /// Returns the error in the settings, in one line.
-    pub fn trouble(&self) -> Option<String> {
+    pub fn problem(&self) -> Option<String> {
         let endpoint = self.endpoint().err();
-        endpoint.or_else(|| self.connection.trouble())
+        endpoint.or_else(|| self.connection.problem())
     }
 
     /// Returns the environment variable that contains the key.
@@ -188,29 +189,30 @@ impl ModelDraft {
     pub fn model(&self, inputs: ModelRunInputs<'_>) -> Result<Model, String> {
         let endpoint = self.endpoint()?;
         let key = self.key(inputs.key, &endpoint)?;
-        let window = match self.window.trim().replace(['_', ',', ' '], "") {
-            text if text.is_empty() => None,
-            text => Some(text.parse().map_err(|_error| {
-                format!(
-                    "the window {:?} is not a number of tokens",
-                    self.window.trim()
-                )
-            })?),
-        };
         let prompt = self.prompt.trim();
-        let (line, ctx) = (inputs.line.clone(), inputs.ctx.clone());
+        let (run, ctx) = (inputs.run.clone(), inputs.ctx.clone());
         Ok(Model {
             client: self.connection.applied(ModelClient::new(endpoint, key))?,
-            window,
+            window: self.window()?,
             prompt: (!prompt.is_empty()).then(|| prompt.to_owned()),
             temperature: self.connection.temperature()?,
             log: self.log(inputs)?,
-            stop: Arc::clone(&inputs.line.stop),
-            on_event: Some(Arc::new(move |news| {
-                line.update(news);
+            stop: Arc::clone(&inputs.run.stop),
+            on_event: Some(Arc::new(move |event| {
+                run.update(event);
                 ctx.request_repaint();
             })),
         })
+    }
+
+    /// Returns the context window in tokens, if one is entered.
+    fn window(&self) -> Result<Option<u64>, String> {
+        match self.window.trim() {
+            "" => Ok(None),
+            text => wording::typed_tokens(text)
+                .map(|tokens| Some(tokens.0))
+                .ok_or_else(|| format!("the window {text:?} is not a number of tokens")),
+        }
     }
 
     /// Returns the log file, if a log is kept.

@@ -34,7 +34,7 @@ pub(super) fn show(
     if let Some(resumed) = &written.resumed {
         resume(ui, resumed, commands);
     } else if let Some(path) = &exported.output {
-        place(ui, path, commands);
+        output_path(ui, path, commands);
     }
     if let Some(sidecars) = &exported.sidecars {
         sidecar_files(ui, sidecars);
@@ -49,7 +49,7 @@ fn headline(input: &ExportInput<'_>, export: &Export, exported: &Exported) -> St
         wording::tokens(exported.before),
         wording::tokens(exported.after),
     );
-    let whose = match export.draft.content {
+    let subject = match export.draft.content {
         ExportContent::Context => return format!("Context {at}: {after} tokens"),
         ExportContent::AsShown => format!("History {at}"),
         ExportContent::CompactNow | ExportContent::CompactNowForced => {
@@ -57,9 +57,9 @@ fn headline(input: &ExportInput<'_>, export: &Export, exported: &Exported) -> St
         }
     };
     if exported.changed {
-        format!("{whose}: {before} → {after} tokens")
+        format!("{subject}: {before} → {after} tokens")
     } else {
-        format!("{whose}: {before} tokens, unchanged")
+        format!("{subject}: {before} tokens, unchanged")
     }
 }
 
@@ -85,7 +85,7 @@ fn checks(ui: &mut Ui, exported: &Exported) {
 }
 
 /// Shows the output path and its actions.
-pub(in crate::app) fn place(ui: &mut Ui, path: &Path, commands: &mut Commands) {
+pub(in crate::app) fn output_path(ui: &mut Ui, path: &Path, commands: &mut Commands) {
     ui.add_space(space::XS);
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -110,7 +110,7 @@ pub(in crate::app) fn place(ui: &mut Ui, path: &Path, commands: &mut Commands) {
 
 /// Shows the command that resumes the exported session.
 fn resume(ui: &mut Ui, resumed: &Resumed, commands: &mut Commands) {
-    place(ui, &resumed.path, commands);
+    output_path(ui, &resumed.path, commands);
     ui.add_space(space::XS);
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {

@@ -1,6 +1,6 @@
 //! Progress of an export.
 
-use super::requests::Line;
+use super::requests::RunHandle;
 use crate::app::background::task::Background;
 use crate::exec::{ExportJob, Exported, Preview, RequestCost, RequestRecord, Resumed};
 use crate::providers::Endpoint;
@@ -15,7 +15,7 @@ pub enum Stage {
     /// Consent before data is sent to a model.
     Consent(Box<Consent>),
     /// Summaries are being written.
-    Asking(Line, Background<Result<Preview, String>>),
+    Asking(RunHandle, Background<Result<Preview, String>>),
     /// Summaries are ready for review and can be edited.
     Review(Review),
     /// Consent before the export is added to a program's store.
@@ -38,7 +38,7 @@ pub struct Consent {
     /// Log file.
     pub log: Option<PathBuf>,
     pub(in crate::app) job: ExportJob,
-    pub(in crate::app) line: Line,
+    pub(in crate::app) run: RunHandle,
 }
 
 /// The change to a program's store.
@@ -48,7 +48,7 @@ pub struct StoreConsent {
     pub program: &'static str,
     /// The store folder or an error; `None` while it is being located.
     pub folder: Option<Result<PathBuf, String>>,
-    pub(super) looking: Option<Background<Result<PathBuf, String>>>,
+    pub(super) search: Option<Background<Result<PathBuf, String>>>,
     pub(in crate::app) job: ExportJob,
 }
 
@@ -74,11 +74,11 @@ impl Stage {
     /// Returns the next stage if its work is done.
     pub(super) fn polled(self) -> Self {
         match self {
-            Self::Asking(line, work) => match work.take() {
+            Self::Asking(run, work) => match work.take() {
                 Ok(Some(Ok(preview))) => Self::Review(Review::new(preview)),
                 Ok(Some(Err(why))) => Self::Failed(why),
-                Ok(None) => Self::Failed("Asking stopped unexpectedly.".to_owned()),
-                Err(work) => Self::Asking(line, work),
+                Ok(None) => Self::Failed("The requests stopped unexpectedly.".to_owned()),
+                Err(work) => Self::Asking(run, work),
             },
             Self::Writing(work) => match work.take() {
                 Ok(Some(Ok(written))) => Self::Done(Box::new(written)),
@@ -89,7 +89,7 @@ impl Stage {
                 Err(work) => Self::Writing(work),
             },
             Self::Store(mut consent) => {
-                consent.look();
+                consent.poll();
                 Self::Store(consent)
             }
             stage => stage,
@@ -98,16 +98,17 @@ impl Stage {
 }
 
 impl StoreConsent {
-    fn look(&mut self) {
-        let Some(looking) = self.looking.take() else {
+    /// Receives the folder of the store.
+    fn poll(&mut self) {
+        let Some(search) = self.search.take() else {
             return;
         };
-        match looking.take() {
+        match search.take() {
             Ok(found) => {
-                let lost = || Err("The store could not be looked for.".to_owned());
-                self.folder = Some(found.unwrap_or_else(lost));
+                let stopped = || Err("The search for the folder stopped unexpectedly.".to_owned());
+                self.folder = Some(found.unwrap_or_else(stopped));
             }
-            Err(looking) => self.looking = Some(looking),
+            Err(search) => self.search = Some(search),
         }
     }
 }
@@ -123,18 +124,18 @@ impl Review {
 
     /// Returns whether you edited this summary.
     pub fn is_edited(&self, request: usize) -> bool {
-        let was = self.preview.requests[request].text.as_deref();
-        self.texts[request].as_deref() != was
+        let original = self.preview.requests[request].text.as_deref();
+        self.texts[request].as_deref() != original
     }
 
-    /// Returns the current answers.
-    pub(in crate::app) fn given(&self) -> Vec<RequestRecord> {
+    /// Returns the requests with the reviewed texts as answers.
+    pub(in crate::app) fn answers(&self) -> Vec<RequestRecord> {
         let requests = self.preview.requests.iter().enumerate();
-        let now = requests.map(|(idx, request)| RequestRecord {
+        let answers = requests.map(|(idx, request)| RequestRecord {
             is_edited: self.is_edited(idx),
             text: self.texts[idx].as_deref().map(Arc::from),
             ..request.clone()
         });
-        now.collect()
+        answers.collect()
     }
 }

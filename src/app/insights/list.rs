@@ -12,12 +12,18 @@ use std::cmp::Reverse;
 pub struct InsightFilter {
     /// Case-insensitive text that a listed insight contains.
     pub text: String,
-    /// Level to list; all if `None`.
+    /// Level to list; `None` for all.
     pub level: Option<Level>,
 }
 
-/// Key of an insight: lane, kind, call and message.
-pub type InsightKey = (Option<usize>, InsightKind, Option<usize>, Option<usize>);
+/// Identifies an insight in the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InsightKey {
+    lane: Option<usize>,
+    kind: InsightKind,
+    call: Option<usize>,
+    message: Option<usize>,
+}
 
 /// One line of the list.
 #[derive(Clone, Copy, Debug)]
@@ -31,8 +37,12 @@ pub struct Row<'a> {
 impl Row<'_> {
     /// Returns the unique key of the insight.
     pub fn key(&self) -> InsightKey {
-        let insight = self.insight;
-        (self.lane, insight.kind, insight.call, insight.message)
+        InsightKey {
+            lane: self.lane,
+            kind: self.insight.kind,
+            call: self.insight.call,
+            message: self.insight.message,
+        }
     }
 }
 
@@ -41,7 +51,7 @@ impl Row<'_> {
 pub struct InsightsView {
     /// Filter of the list.
     pub filter: InsightFilter,
-    /// The open insight; the first one if `None`.
+    /// The open insight; `None` for the first one.
     pub open: Option<InsightKey>,
 }
 

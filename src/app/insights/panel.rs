@@ -1,4 +1,4 @@
-//! The tab Insights: findings about the session and every lane, most severe first. One can be open.
+//! The tab Insights: insights into the session and every lane, most severe first. One can be open.
 
 use super::input::InsightsInput;
 use super::list::{self, InsightFilter, Row};
@@ -46,8 +46,8 @@ pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &m
     let levels: Vec<_> = std::iter::once((None, rows.len())).chain(levels).collect();
     for (level, n) in levels.into_iter().rev() {
         let name = level.map_or("all", wording::level);
-        let sentence = small(ui, format!("{name} {}", wording::grouped(n as u64)));
-        let label = ui.selectable_label(filter.level == level, sentence);
+        let text = small(ui, format!("{name} {}", wording::grouped(n as u64)));
+        let label = ui.selectable_label(filter.level == level, text);
         if label
             .accessible_name(format!("Show insights: {name}"))
             .clicked()
@@ -74,7 +74,7 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
     let is_open = |row: &Row<'_>| Some(row.key()) == input.view.open;
     let open = rows.iter().position(is_open).unwrap_or(0);
     ScrollArea::vertical()
-        .id_salt(("insights", input.document.place))
+        .id_salt(("insights", input.document.source_id))
         .auto_shrink(false)
         .show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;

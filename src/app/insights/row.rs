@@ -5,9 +5,10 @@ use super::list::{Row, shown};
 use crate::analysis::facts::FactKind;
 use crate::analysis::insight::{Certainty, Insight, InsightKind};
 use crate::analysis::{FindingKind, MessageName};
-use crate::app::command::Commands;
+use crate::app::command::{Command, Commands};
 use crate::app::cost::state::{CostPage, CostView};
 use crate::app::evaluate::state::{EvaluatePage, EvaluateView};
+use crate::app::messages::order::Sort;
 use crate::app::messages::state::MessagesCommand;
 use crate::app::selection::{SelectCommand, Spot};
 use crate::app::shell::command::ShellCommand;
@@ -26,16 +27,16 @@ use std::sync::Arc;
 
 /// Height of a line whose sentence is not wrapped, in points.
 const LINE: f32 = 26.0;
-/// Horizontal positions of the parts of a line, in points.
+/// Horizontal positions of the sign, the call and the lane in a line, in points.
 const SIGN: f32 = 16.0;
 const CALL: f32 = 40.0;
 const LANE: f32 = 116.0;
-const SENTENCE: f32 = 228.0;
-/// Width in points below which the lane is shown as a swatch only and the certainty moves into the details.
-const ROOM: f32 = 640.0;
-const SENTENCE_NARROW: f32 = 136.0;
+/// Width from which a line shows the name of the lane and the certainty, in points.
+const WIDE: f32 = 640.0;
+/// Horizontal position of the sentence in a narrow and in a wide line, in points.
+const SENTENCE: [f32; 2] = [136.0, 228.0];
 /// Width of the certainty at the right, in points.
-const SURE: f32 = 72.0;
+const CERTAINTY: f32 = 72.0;
 /// Width of the labels in the details, in points.
 const NAMES: f32 = 92.0;
 /// Maximum number of listed ranges of calls with a halt. The tab Events lists all.
@@ -49,12 +50,9 @@ pub(super) fn show(
     is_open: bool,
     commands: &mut Commands,
 ) -> Response {
-    let has_room = ui.available_width() > ROOM;
-    let (left, right) = if has_room {
-        (SENTENCE, SURE + space::L)
-    } else {
-        (SENTENCE_NARROW, space::L)
-    };
+    let is_wide = ui.available_width() > WIDE;
+    let left = SENTENCE[usize::from(is_wide)];
+    let right = space::L + if is_wide { CERTAINTY } else { 0.0 };
     let width = (ui.available_width() - left - right).max(120.0);
     let galley = sentence(ui, row.insight, width, is_open);
     let size = vec2(ui.available_width(), (galley.size().y + 9.0).max(LINE));
@@ -69,7 +67,9 @@ pub(super) fn show(
         )
     });
     if ui.is_rect_visible(rect) {
-        line(ui, input, row, rect, (left, galley));
+        line(ui, input, row, rect, is_wide);
+        let at = rect.min + vec2(left, 4.5);
+        ui.painter().galley(at, galley, palette(ui).text);
     }
     let mut all = rect;
     if is_open {
@@ -111,13 +111,8 @@ fn sentence(ui: &Ui, insight: &Insight, width: f32, is_open: bool) -> Arc<Galley
     ui.painter().layout_job(job)
 }
 
-fn line(
-    ui: &mut Ui,
-    input: &InsightsInput<'_>,
-    row: &Row<'_>,
-    rect: Rect,
-    (left, sentence): (f32, Arc<Galley>),
-) {
+/// Shows the parts of a line next to the sentence.
+fn line(ui: &mut Ui, input: &InsightsInput<'_>, row: &Row<'_>, rect: Rect, is_wide: bool) {
     let first = rect.with_max_y(rect.top() + LINE);
     let mut part = |from: f32, to: f32| {
         let x = rect.left() + from..=rect.left() + to;
@@ -135,24 +130,18 @@ fn line(
     };
     let text = weak(&call, place);
     call.add(Label::new(text).truncate());
-    let mut lane = part(LANE, left - space::S);
-    match row.lane {
-        Some(idx) => {
-            let color = palette(&lane).lane(idx);
-            widgets::swatch(&mut lane, color);
-            if left > SENTENCE_NARROW {
-                lane.add(Label::new(input.runs.label(row.lane)).truncate());
-            }
+    let mut lane = part(LANE, SENTENCE[usize::from(is_wide)] - space::S);
+    if let Some(idx) = row.lane {
+        let color = palette(&lane).lane(idx);
+        widgets::swatch(&mut lane, color);
+        if is_wide {
+            lane.add(Label::new(input.runs.label(row.lane)).truncate());
         }
-        None if left > SENTENCE_NARROW => {
-            let text = weak(&lane, "session");
-            lane.label(text);
-        }
-        None => {}
+    } else if is_wide {
+        let text = weak(&lane, "session");
+        lane.label(text);
     }
-    let at = pos2(rect.left() + left, rect.top() + 4.5);
-    ui.painter().galley(at, sentence, palette(ui).text);
-    if left > SENTENCE_NARROW && row.insight.certainty != Certainty::Certain {
+    if is_wide && row.insight.certainty != Certainty::Certain {
         let font = TextStyle::Small.resolve(ui.style());
         let at = pos2(rect.right() - space::L, first.center().y);
         let (label, color) = (row.insight.certainty.name(), palette(ui).weak);
@@ -215,55 +204,51 @@ fn links(ui: &mut Ui, input: &InsightsInput<'_>, row: &Row<'_>, commands: &mut C
             commands.push(SelectCommand::Message(message));
         }
     }
-    let lost = match insight.kind {
-        InsightKind::BlindEdits | InsightKind::FidelityHorizon => Some((
-            EvaluateView {
+    view_link(ui, input, row, commands);
+}
+
+/// Shows a link to the view that lists what the insight is about, if there is one.
+fn view_link(ui: &mut Ui, input: &InsightsInput<'_>, row: &Row<'_>, commands: &mut Commands) {
+    let evaluate = |view: EvaluateView| Command::from(ViewCommand::Evaluate(view));
+    let cost = |page: CostPage| {
+        let view = input.cost_view;
+        Command::from(ViewCommand::Cost(CostView { page, ..view }))
+    };
+    let (text, view, tab) = match row.insight.kind {
+        InsightKind::BlindEdits | InsightKind::FidelityHorizon => {
+            let view = evaluate(EvaluateView {
                 page: EvaluatePage::AtRisk,
                 ..input.evaluate_view
-            },
-            "Show references at risk",
-        )),
-        InsightKind::InstructionGone => Some((
-            EvaluateView {
+            });
+            ("Show references at risk", view, Tab::Evaluate)
+        }
+        InsightKind::InstructionGone => {
+            let view = evaluate(EvaluateView {
                 page: EvaluatePage::Facts,
                 kind: Some(FactKind::Constraint),
                 ..input.evaluate_view
-            },
-            "Show user constraints",
-        )),
-        _ => None,
-    };
-    if let Some((view, text)) = lost {
-        if ui.link(text).clicked() {
-            commands.extend(row.lane.map(|lane| SelectCommand::Lane(Some(lane))));
-            commands.push(ViewCommand::Evaluate(view));
-            commands.push(ShellCommand::ShowTab(Tab::Evaluate));
+            });
+            ("Show user constraints", view, Tab::Evaluate)
         }
-        return;
-    }
-    let page = match insight.kind {
-        InsightKind::CacheBreaks => Some((CostPage::Cache, "Show all cache misses")),
-        InsightKind::NotPaid => Some((CostPage::Compactions, "Show compaction costs")),
-        InsightKind::DeadResults | InsightKind::FewMessages => None,
+        InsightKind::CacheBreaks => ("Show all cache misses", cost(CostPage::Cache), Tab::Cost),
+        InsightKind::NotPaid => (
+            "Show compaction costs",
+            cost(CostPage::Compactions),
+            Tab::Cost,
+        ),
+        InsightKind::DeadResults | InsightKind::FewMessages => {
+            let sort = MessagesCommand::Sort(Sort::BY_CUMULATIVE);
+            let text = "Show messages by cumulative tokens";
+            (text, sort.into(), Tab::Messages)
+        }
         _ => return,
     };
-    match page {
-        Some((page, text)) => {
-            if ui.link(text).clicked() {
-                commands.push(ViewCommand::Cost(CostView {
-                    page,
-                    ..input.cost_view
-                }));
-                commands.push(ShellCommand::ShowTab(Tab::Cost));
-            }
+    if ui.link(text).clicked() {
+        if tab == Tab::Evaluate {
+            commands.extend(row.lane.map(|lane| SelectCommand::Lane(Some(lane))));
         }
-        None => {
-            if ui.link("Show messages by cumulative tokens").clicked() {
-                let sort = crate::app::messages::order::Sort::BY_CUMULATIVE;
-                commands.push(MessagesCommand::Sort(sort));
-                commands.push(ShellCommand::ShowTab(Tab::Messages));
-            }
-        }
+        commands.push(view);
+        commands.push(ShellCommand::ShowTab(tab));
     }
 }
 

@@ -17,12 +17,11 @@ pub struct SessionInsights {
 impl SessionInsights {
     /// Analyzes the session's text.
     pub fn new(runs: &Runs, costs: &Costs) -> Self {
-        let (output_reserve, trigger) = runs.verdict_inputs.clone();
         let input = InsightInput::new(
             &runs.case,
             &runs.recorded.outcome,
-            output_reserve,
-            trigger,
+            runs.output_reserve,
+            runs.trigger.clone(),
             costs.audit.as_ref(),
         );
         Self {

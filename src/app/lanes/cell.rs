@@ -90,8 +90,8 @@ impl Cell {
         };
         write(cell.left() + 40.0, Align2::RIGHT_CENTER, &self.number, weak);
         write(cell.left() + 46.0, Align2::LEFT_CENTER, self.word, ink);
-        let sentence = self.tokens.map_or_else(|| "–".to_owned(), wording::tokens);
-        write(cell.right() - 12.0, Align2::RIGHT_CENTER, &sentence, ink);
+        let tokens = self.tokens.map_or_else(|| "–".to_owned(), wording::tokens);
+        write(cell.right() - 12.0, Align2::RIGHT_CENTER, &tokens, ink);
         let bar = Rect::from_min_max(
             pos2(cell.left() + 98.0, y - 4.0),
             pos2(cell.right() - 60.0, y + 4.0),

@@ -1,5 +1,7 @@
 //! Commands that change the lanes.
 
+use std::ops::RangeInclusive;
+
 /// A command that changes the lanes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LanesCommand {
@@ -13,6 +15,6 @@ pub enum LanesCommand {
     SetPolicy(usize, String),
     /// Copy a lane's settings in the configuration format of its system.
     CopySettings(usize),
-    /// Open or close the fold from the first message to the last one, inclusive.
-    ToggleFold(u32, u32),
+    /// Open or close the fold of these messages.
+    ToggleFold(RangeInclusive<u32>),
 }

@@ -6,6 +6,7 @@ use crate::app::config::{LaneConfig, MAX_LANES, lane};
 use crate::app::settings_panel::policies::NONE;
 use crate::presets::native;
 use std::fmt::Write as _;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 impl App {
@@ -21,7 +22,7 @@ impl App {
                 }
             }
             LanesCommand::CopySettings(lane) => self.copy_settings(ctx, lane),
-            LanesCommand::ToggleFold(first, last) => self.toggle_fold(first, last),
+            LanesCommand::ToggleFold(messages) => self.toggle_fold(&messages),
         }
     }
 
@@ -74,7 +75,7 @@ impl App {
 
     /// Copies a lane's settings in the configuration format of its system.
     fn copy_settings(&mut self, ctx: &egui::Context, lane: usize) {
-        let Some(runs) = self.derived.runs().map(Arc::clone) else {
+        let Some(runs) = self.derived.shared_runs().map(Arc::clone) else {
             return;
         };
         let Some(lane) = runs.lanes.get(lane) else {
@@ -95,11 +96,12 @@ impl App {
         }
     }
 
-    fn toggle_fold(&mut self, first: u32, last: u32) {
-        let n_before = self.view.unfolded.len();
-        self.view.unfolded.retain(|m| !(first..=last).contains(m));
-        if self.view.unfolded.len() == n_before {
-            self.view.unfolded.insert(first);
+    fn toggle_fold(&mut self, messages: &RangeInclusive<u32>) {
+        let unfolded = &mut self.view.unfolded;
+        let n_before = unfolded.len();
+        unfolded.retain(|message| !messages.contains(message));
+        if unfolded.len() == n_before {
+            unfolded.insert(*messages.start());
         }
     }
 }

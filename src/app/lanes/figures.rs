@@ -16,16 +16,37 @@ use egui::{Response, Sense, TextStyle, TextWrapMode, Ui, vec2};
 use std::cmp::Ordering;
 
 /// A figure of a head.
-#[derive(Clone)]
 struct Figure {
-    /// Label, short enough for a narrow lane.
+    /// Short label.
     label: &'static str,
+    /// Full name.
     name: &'static str,
     value: String,
     tone: Tone,
     /// Difference from the recorded lane.
-    difference: Option<(String, Tone)>,
-    hint: fn(&LanesInput<'_>, Option<usize>) -> String,
+    difference: Option<Difference>,
+    hint: Hint,
+}
+
+/// Returns the hover text of a figure for a lane or the recorded one.
+type Hint = fn(&LanesInput<'_>, Option<usize>) -> String;
+
+/// A difference from the recorded lane.
+struct Difference {
+    text: String,
+    tone: Tone,
+}
+
+impl Difference {
+    /// Creates a difference; less is better.
+    fn new(text: String, order: Ordering) -> Self {
+        let tone = match order {
+            Ordering::Less => Tone::Ok,
+            Ordering::Equal => Tone::Weak,
+            Ordering::Greater => Tone::Warn,
+        };
+        Self { text, tone }
+    }
 }
 
 /// Number of figures in a head.
@@ -34,9 +55,11 @@ const N: usize = 7;
 const PER_ROW: [usize; 2] = [N, N_DIFFERENT];
 /// Number of figures with a difference; they come first.
 const N_DIFFERENT: usize = 4;
-/// Height of a row, of the differences below its figures, and of the space between two rows, in points.
+/// Height of a row, in points.
 const ROW: f32 = 28.0;
+/// Height of the differences below the figures of a row, in points.
 pub(super) const DIFFERENCE: f32 = 14.0;
+/// Space between two rows, in points.
 pub(super) const GAP: f32 = 5.0;
 /// Range of the space between two figures, in points.
 const SPACE: egui::Rangef = egui::Rangef {
@@ -51,94 +74,72 @@ const CLOSE: f32 = 6.0;
 /// Returns the figures of a lane or of the recorded one, most important first.
 fn all_figures(input: &LanesInput<'_>, lane: Option<usize>) -> [Figure; N] {
     let run = input.run(lane);
+    let peak = run.peak.map(|peak| tokens(input, peak.tokens));
     // Without calls the references at risk are unknown, not zero.
     let of_calls = |text: String| run.peak.map_or_else(|| "–".to_owned(), |_| text);
+    let count = |n: usize| of_calls(wording::grouped(n as u64));
     let loss = input.loss(lane);
-    let figure = Figure {
-        label: "",
-        name: "",
-        value: String::new(),
-        tone: Tone::Plain,
-        difference: None,
-        hint: |_, _| String::new(),
-    };
-    let [peak, cost, sent, at_risk] = differences(input, lane);
+    let of_loss =
+        |text: fn(&LaneLoss) -> String| of_calls(loss.map_or_else(|| "…".to_owned(), text));
+    let n_blind = |loss: &LaneLoss| wording::grouped(loss.found.at_risk.blind_edits.len() as u64);
+    let [peak_by, cost_by, sent_by, at_risk_by] = differences(input, lane);
     [
         Figure {
-            label: "peak",
-            name: "peak",
-            value: run
-                .peak
-                .map_or_else(|| "–".to_owned(), |peak| tokens(input, peak.tokens)),
-            difference: peak,
-            hint: hints::peak_hint,
-            ..figure.clone()
+            difference: peak_by,
+            ..Figure::new(
+                "peak",
+                peak.unwrap_or_else(|| "–".to_owned()),
+                hints::peak_hint,
+            )
         },
         Figure {
-            label: "cost",
-            name: "cost",
-            value: cost_value(input, lane),
-            difference: cost,
-            hint: hints::cost_hint,
-            ..figure.clone()
+            difference: cost_by,
+            ..Figure::new("cost", cost_value(input, lane), hints::cost_hint)
         },
         Figure {
-            label: "sent",
-            name: "sent",
-            value: of_calls(tokens(input, run.sent)),
-            difference: sent,
-            hint: hints::sent_hint,
-            ..figure.clone()
+            difference: sent_by,
+            ..Figure::new("sent", of_calls(tokens(input, run.sent)), hints::sent_hint)
         },
         Figure {
-            label: "at risk",
-            name: "at risk",
-            value: of_calls(loss.map_or_else(|| "…".to_owned(), evaluate::state::at_risk_text)),
             tone: loss_tone(input, lane, evaluate::state::risk_tone),
-            difference: at_risk,
-            hint: hints::risk_hint,
+            difference: at_risk_by,
+            ..Figure::new(
+                "at risk",
+                of_loss(evaluate::state::at_risk_text),
+                hints::risk_hint,
+            )
         },
         Figure {
-            label: "comp.",
             name: "compactions",
-            value: of_calls(wording::grouped(run.outcome.compactions as u64)),
-            hint: |_, _| "Number of times content was removed, without manual edits".to_owned(),
-            ..figure.clone()
+            ..Figure::new("comp.", count(run.outcome.compactions), |_, _| {
+                "Number of times content was removed, without manual edits".to_owned()
+            })
         },
         Figure {
-            label: "over.",
             name: "overflows",
-            value: of_calls(wording::grouped(run.outcome.overflows as u64)),
             tone: if run.outcome.overflows > 0 {
                 Tone::Bad
             } else {
                 Tone::Plain
             },
-            hint: hints::overflow_hint,
-            ..figure.clone()
+            ..Figure::new("over.", count(run.outcome.overflows), hints::overflow_hint)
         },
         Figure {
-            label: "blind",
             name: "blind edits",
-            value: of_calls(loss.map_or_else(
-                || "…".to_owned(),
-                |loss| wording::grouped(loss.found.at_risk.blind_edits.len() as u64),
-            )),
             tone: loss_tone(input, lane, evaluate::state::blind_tone),
-            hint: hints::blind_hint,
-            ..figure
+            ..Figure::new("blind", of_loss(n_blind), hints::blind_hint)
         },
     ]
 }
 
 /// Returns a lane's differences from the recorded lane: peak, cost, tokens sent and references at risk. `None` for the
 /// recorded lane and for unknown figures.
-fn differences(input: &LanesInput<'_>, lane: Option<usize>) -> [Option<(String, Tone)>; 4] {
+fn differences(input: &LanesInput<'_>, lane: Option<usize>) -> [Option<Difference>; 4] {
     let (Some(_), own, recorded) = (lane, input.run(lane), input.run(None)) else {
         return Default::default();
     };
     let of_tokens = |own: Tokens, recorded: Tokens| {
-        (wording::difference(own, recorded), tone(own.cmp(&recorded)))
+        Difference::new(wording::difference(own, recorded), own.cmp(&recorded))
     };
     let peaks = own.peak.zip(recorded.peak);
     let totals = input.cost(lane).and_then(Cost::total);
@@ -151,7 +152,7 @@ fn differences(input: &LanesInput<'_>, lane: Option<usize>) -> [Option<(String, 
             let more = wording::shown_difference(own, recorded);
             let order = more.0.total_cmp(&0.0);
             let amount = wording::usd(Usd(more.0.abs()));
-            (wording::signed(order, &amount), tone(order))
+            Difference::new(wording::signed(order, &amount), order)
         }),
         peaks.map(|_| of_tokens(own.sent, recorded.sent)),
         found.map(|(own, recorded)| {
@@ -161,21 +162,9 @@ fn differences(input: &LanesInput<'_>, lane: Option<usize>) -> [Option<(String, 
             let order = own_n.cmp(&recorded);
             let is_exact = own.found.at_risk.fewest == own_n;
             let most = if is_exact { "" } else { "≤" };
-            (
-                format!("{most}{}", wording::signed(order, &amount)),
-                tone(order),
-            )
+            Difference::new(format!("{most}{}", wording::signed(order, &amount)), order)
         }),
     ]
-}
-
-/// Returns the tone of a difference: less is better.
-fn tone(order: Ordering) -> Tone {
-    match order {
-        Ordering::Less => Tone::Ok,
-        Ordering::Equal => Tone::Weak,
-        Ordering::Greater => Tone::Warn,
-    }
 }
 
 /// Formats tokens for a head.
@@ -185,14 +174,14 @@ fn tokens(input: &LanesInput<'_>, n: Tokens) -> String {
 }
 
 /// The layout of the figures, identical in every head.
-pub(in crate::app) struct Grid {
+pub(super) struct Grid {
     columns: Vec<f32>,
     space: f32,
 }
 
 impl Grid {
     /// Computes the layout for figures in this width.
-    pub(in crate::app) fn new(ui: &Ui, input: &LanesInput<'_>, room: f32) -> Self {
+    pub(super) fn new(ui: &Ui, input: &LanesInput<'_>, room: f32) -> Self {
         let widths = widths(ui, input);
         let columns = |per_row: usize| columns(&widths, per_row);
         let fits = |columns: &Vec<f32>| {
@@ -207,7 +196,7 @@ impl Grid {
     }
 
     /// Returns the height of the rows after the first, in points.
-    pub(in crate::app) fn more(&self) -> f32 {
+    pub(super) fn more(&self) -> f32 {
         let rows = 1..N.div_ceil(self.columns.len());
         rows.map(|row| self.row(row) + GAP).sum()
     }
@@ -249,11 +238,23 @@ fn columns(widths: &[f32; N], per_row: usize) -> Vec<f32> {
 }
 
 impl Figure {
+    /// Creates a plain figure with its label as name.
+    fn new(label: &'static str, value: String, hint: Hint) -> Self {
+        Self {
+            label,
+            name: label,
+            value,
+            tone: Tone::Plain,
+            difference: None,
+            hint,
+        }
+    }
+
     fn show(&self, ui: &mut Ui) -> Response {
         let shown = ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             widgets::figure(ui, self.label, &self.value, self.tone);
-            if let Some((text, tone)) = &self.difference {
+            if let Some(Difference { text, tone }) = &self.difference {
                 ui.label(small(ui, text).color(tone.color(palette(ui))));
             }
         });
@@ -263,7 +264,7 @@ impl Figure {
     /// Returns the figure as a line of text: `peak: 118k (−42k)`.
     fn line(&self) -> String {
         let difference = self.difference.as_ref();
-        let difference = difference.map_or_else(String::new, |(text, _)| format!(" ({text})"));
+        let difference = difference.map_or_else(String::new, |by| format!(" ({})", by.text));
         format!("{}: {}{difference}", self.name, self.value)
     }
 
@@ -282,7 +283,7 @@ impl Figure {
         let difference = self.difference.as_ref();
         width(self.label, TextStyle::Small)
             .max(width(value, theme::strong()))
-            .max(difference.map_or(0.0, |(text, _)| width(text, TextStyle::Small)))
+            .max(difference.map_or(0.0, |by| width(&by.text, TextStyle::Small)))
     }
 }
 
@@ -310,7 +311,7 @@ pub(super) fn show(
                 if response.clicked() {
                     commands.push(SelectCommand::Lane(lane));
                 }
-                response.context_menu(|ui| menu(ui, input, lane, (figure, &all), commands));
+                response.context_menu(|ui| menu(ui, input, lane, figure, &all, commands));
                 response.on_hover_ui(|ui| {
                     ui.label(format!("{}: {}", figure.name, (figure.hint)(input, lane)));
                 });
@@ -324,7 +325,8 @@ fn menu(
     ui: &mut Ui,
     input: &LanesInput<'_>,
     lane: Option<usize>,
-    (figure, all): (&Figure, &[Figure]),
+    figure: &Figure,
+    all: &[Figure],
     commands: &mut Commands,
 ) {
     let label = input.runs.label(lane);

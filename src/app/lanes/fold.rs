@@ -1,7 +1,7 @@
 //! Folded rows of the lanes: consecutive messages with the same status on one line.
 
 use super::input::LanesInput;
-use super::lines::Fold;
+use super::lines::FoldLine;
 use super::panel::ROW;
 use crate::app::theme::palette;
 use crate::app::wording;
@@ -9,31 +9,21 @@ use crate::engine::MessageStatus;
 use egui::{Align2, Color32, Rect, TextStyle, Ui, pos2, vec2};
 
 /// Draws a fold in every column: its messages, their count, status and total tokens.
-pub(super) fn paint(
-    ui: &Ui,
-    input: &LanesInput<'_>,
-    fold: &Fold,
-    is_open: bool,
-    rect: Rect,
-    width: f32,
-) {
+pub(super) fn paint(ui: &Ui, input: &LanesInput<'_>, line: FoldLine, rect: Rect, width: f32) {
     let font = TextStyle::Small.resolve(ui.style());
     let (weak, text) = (palette(ui).weak, palette(ui).text);
-    let (first, last) = fold.messages;
-    let range = format!(
-        "{}–{}",
-        wording::number(first as usize),
-        wording::number(last as usize)
-    );
+    let fold = &input.rows.folds[line.fold];
+    let [first, last] = [*fold.messages.start(), *fold.messages.end()].map(|m| m as usize);
+    let range = format!("{}–{}", wording::number(first), wording::number(last));
     for (column, (_, context)) in input.rows.columns().enumerate() {
         let left = rect.left() + column as f32 * width;
         let cell = Rect::from_min_size(pos2(left, rect.top()), vec2(width, ROW));
-        let Some(seen) = context.messages.get(first as usize) else {
+        let Some(seen) = context.messages.get(first) else {
             continue;
         };
         let painter = ui.painter().with_clip_rect(cell.intersect(ui.clip_rect()));
         let y = cell.center().y;
-        triangle(&painter, pos2(left + 10.0, y), is_open, weak);
+        triangle(&painter, pos2(left + 10.0, y), line.is_open, weak);
         let mut at = painter.text(
             pos2(left + 18.0, y),
             Align2::LEFT_CENTER,
@@ -46,12 +36,12 @@ pub(super) fn paint(
             MessageStatus::Kept | MessageStatus::Cleared | MessageStatus::Cut
         );
         let tokens = fold.tokens.get(column).filter(|_| is_there);
-        let sentence = tokens.map_or_else(|| "–".to_owned(), |t| wording::tokens(*t));
+        let tokens = tokens.map_or_else(|| "–".to_owned(), |t| wording::tokens(*t));
         let ink = if is_there { text } else { weak };
         let end = painter.text(
             pos2(cell.right() - 12.0, y),
             Align2::RIGHT_CENTER,
-            sentence,
+            tokens,
             font.clone(),
             ink,
         );

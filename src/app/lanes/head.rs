@@ -35,7 +35,7 @@ const SPACE: f32 = 2.0;
 pub(super) struct Plan {
     grid: figures::Grid,
     /// Height of each head, in points.
-    pub(in crate::app) height: f32,
+    pub(super) height: f32,
 }
 
 /// Computes the layout for heads of this width.
@@ -74,7 +74,8 @@ fn margin(width: f32) -> f32 {
 pub(super) fn show(
     ui: &mut Ui,
     input: &LanesInput<'_>,
-    (lane, plan): (Option<usize>, &Plan),
+    lane: Option<usize>,
+    plan: &Plan,
     rect: Rect,
     commands: &mut Commands,
 ) {
@@ -225,7 +226,10 @@ fn menu(button: &egui::Response, input: &LanesInput<'_>, lane: usize, commands: 
             "Use own settings"
         };
         if ui.button(own).clicked() {
-            commands.push(SettingsCommand::SetOwn(lane, !is_own));
+            commands.push(SettingsCommand::SetOwn {
+                lane,
+                is_own: !is_own,
+            });
             commands.push(SelectCommand::Lane(Some(lane)));
         }
         if ui

@@ -3,15 +3,15 @@
 use super::lane_context::{LaneContext, Row};
 use crate::units::Tokens;
 use std::collections::BTreeSet;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// Small messages in consecutive rows with equal status in each lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fold {
     /// Indices of the rows.
     pub rows: Range<usize>,
-    /// First and last message.
-    pub messages: (u32, u32),
+    /// Its messages.
+    pub messages: RangeInclusive<u32>,
     /// Total tokens of the messages in each column, the recorded one first.
     pub tokens: Vec<Tokens>,
 }
@@ -21,20 +21,35 @@ pub struct Fold {
 pub enum Line {
     /// A row, by index.
     Row(usize),
-    /// A fold, by index, and whether its rows follow.
-    Fold(usize, bool),
+    /// A fold.
+    Fold(FoldLine),
+}
+
+/// The line of a fold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FoldLine {
+    /// Index of the fold.
+    pub fold: usize,
+    /// Whether its rows follow.
+    pub is_open: bool,
 }
 
 /// The displayed lines of the lanes: all rows except those in closed folds.
 #[derive(Clone, Debug, Default)]
 pub struct Lines {
-    stretches: Vec<Stretch>,
+    runs: Vec<Run>,
     /// Number of lines.
     pub len: usize,
 }
 
-/// Consecutive lines: first line, first row, and the fold at its start with whether its rows follow.
-type Stretch = (usize, usize, Option<(usize, bool)>);
+/// Consecutive lines of consecutive rows.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    first_line: usize,
+    first_row: usize,
+    /// The fold whose line precedes the rows, if any.
+    fold: Option<FoldLine>,
+}
 
 impl Lines {
     /// Returns the lines of all rows. Folds that contain a message of `unfolded` are open.
@@ -42,41 +57,47 @@ impl Lines {
         let mut lines = Self::default();
         let mut row = 0;
         for (idx, fold) in folds.iter().enumerate() {
-            lines.stretches.push((lines.len, row, None));
-            lines.len += fold.rows.start - row;
-            let (first, last) = fold.messages;
-            let is_open = unfolded.range(first..=last).next().is_some();
-            lines
-                .stretches
-                .push((lines.len, fold.rows.start, Some((idx, is_open))));
-            lines.len += 1 + if is_open { fold.rows.len() } else { 0 };
+            lines.push(row, None, fold.rows.start - row);
+            let is_open = unfolded.range(fold.messages.clone()).next().is_some();
+            let n_rows = if is_open { fold.rows.len() } else { 0 };
+            let line = FoldLine { fold: idx, is_open };
+            lines.push(fold.rows.start, Some(line), 1 + n_rows);
             row = fold.rows.end;
         }
-        lines.stretches.push((lines.len, row, None));
-        lines.len += n_rows - row;
+        lines.push(row, None, n_rows - row);
         lines
+    }
+
+    fn push(&mut self, first_row: usize, fold: Option<FoldLine>, n_lines: usize) {
+        self.runs.push(Run {
+            first_line: self.len,
+            first_row,
+            fold,
+        });
+        self.len += n_lines;
     }
 
     /// Returns the line at an index.
     pub fn at(&self, line: usize) -> Line {
-        let at = self.stretches.partition_point(|(first, ..)| *first <= line);
-        let (first, row, fold) = self.stretches[at.saturating_sub(1)];
-        match fold {
-            Some((fold, is_open)) if line == first => Line::Fold(fold, is_open),
-            Some(_) => Line::Row(row + line - first - 1),
-            None => Line::Row(row + line - first),
+        let at = self.runs.partition_point(|run| run.first_line <= line);
+        let run = self.runs[at.saturating_sub(1)];
+        let nth = line - run.first_line;
+        match run.fold {
+            Some(fold) if nth == 0 => Line::Fold(fold),
+            Some(_) => Line::Row(run.first_row + nth - 1),
+            None => Line::Row(run.first_row + nth),
         }
     }
 
     /// Returns the line of a row; the line of its fold if that is closed.
     pub fn of_row(&self, row: usize) -> usize {
-        let at = self
-            .stretches
-            .partition_point(|(_, first, _)| *first <= row);
-        match self.stretches[at.saturating_sub(1)] {
-            (line, _, Some((_, false))) => line,
-            (line, first, Some((_, true))) => line + 1 + row - first,
-            (line, first, None) => line + row - first,
+        let at = self.runs.partition_point(|run| run.first_row <= row);
+        let run = self.runs[at.saturating_sub(1)];
+        let nth = row - run.first_row;
+        match run.fold {
+            Some(fold) if fold.is_open => run.first_line + 1 + nth,
+            Some(_) => run.first_line,
+            None => run.first_line + nth,
         }
     }
 }
@@ -126,7 +147,7 @@ pub(super) fn folds(rows: &[Row], lanes: &[&LaneContext], heaviest: Tokens) -> V
             };
             folds.push(Fold {
                 rows: range,
-                messages: (*first, *last),
+                messages: *first..=*last,
                 tokens: lanes.iter().map(sum).collect(),
             });
         }
@@ -158,12 +179,16 @@ mod tests {
         folds(&rows, &[&lane], Tokens(800))
     }
 
+    fn fold(is_open: bool) -> Line {
+        Line::Fold(FoldLine { fold: 0, is_open })
+    }
+
     #[test]
     fn small_messages_with_equal_status_are_folded() {
         let folds = ten();
         let lines = Lines::new(&folds, 10, &BTreeSet::new());
         let all: Vec<_> = (0..lines.len).map(|line| lines.at(line)).collect();
-        let mut expected = vec![Line::Fold(0, false)];
+        let mut expected = vec![fold(false)];
         expected.extend((4..10).map(Line::Row));
         assert_eq!(all, expected);
         assert_eq!(folds[0].tokens, [Tokens(4)]);
@@ -174,7 +199,7 @@ mod tests {
     fn an_open_fold_shows_its_rows_below_its_line() {
         let lines = Lines::new(&ten(), 10, &BTreeSet::from([2]));
         let all: Vec<_> = (0..lines.len).map(|line| lines.at(line)).collect();
-        let mut expected = vec![Line::Fold(0, true)];
+        let mut expected = vec![fold(true)];
         expected.extend((0..10).map(Line::Row));
         assert_eq!(all, expected);
         assert_eq!((lines.of_row(0), lines.of_row(9)), (1, 10));

@@ -27,11 +27,6 @@ pub(super) fn show(ui: &mut Ui, input: &LanesInput<'_>, lane: usize) {
         palette(ui).weak
     };
     let full = wording::believed_fill(believed, actual);
-    let text = |sentence: &str| {
-        RichText::new(sentence)
-            .text_style(TextStyle::Small)
-            .color(color)
-    };
     let font = TextStyle::Small.resolve(ui.style());
     let width = ui
         .painter()
@@ -39,15 +34,17 @@ pub(super) fn show(ui: &mut Ui, input: &LanesInput<'_>, lane: usize) {
         .size()
         .x;
     // In a narrow lane the color and the hover text replace the omitted words.
-    let sentence = if width <= ui.available_width() {
+    let text = if width <= ui.available_width() {
         full
     } else {
         full.replace("believed ", "").replace("actual ", "")
     };
-    ui.add(Label::new(text(&sentence)).truncate())
-        .on_hover_ui(|ui| {
-            ui.label(hint(input, lane, (believed, actual)));
-        });
+    let text = RichText::new(text)
+        .text_style(TextStyle::Small)
+        .color(color);
+    ui.add(Label::new(text).truncate()).on_hover_ui(|ui| {
+        ui.label(hint(input, lane, believed, actual));
+    });
 }
 
 /// Returns whether the policy believes it is below its limit while the actual context exceeds the usable window.
@@ -55,7 +52,7 @@ fn is_blind(believed: Share, actual: Share) -> bool {
     believed.0 < 1.0 && actual.0 > 1.0
 }
 
-fn hint(input: &LanesInput<'_>, lane: usize, (believed, actual): (Share, Share)) -> String {
+fn hint(input: &LanesInput<'_>, lane: usize, believed: Share, actual: Share) -> String {
     let call = input.selection.call;
     let counts = input.runs.lanes[lane].outcome.samples.get(call).map(|s| {
         format!(

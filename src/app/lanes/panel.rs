@@ -12,7 +12,7 @@ use crate::app::command::Commands;
 use crate::app::selection::SelectCommand;
 use crate::app::shell::open_session::OpenSession;
 use crate::app::theme::palette;
-use crate::app::widgets::in_view::{InView, Rows};
+use crate::app::widgets::in_view::{InView, Rows, SelectedRow};
 use egui::style::ScrollStyle;
 use egui::{Id, Rect, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
 
@@ -101,7 +101,7 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
                 ui.painter().vline(left, area.y_range(), palette(ui).line());
             }
             let place = area.with_max_y(head.bottom());
-            head::show(ui, input, (lane, &plan), place, commands);
+            head::show(ui, input, lane, &plan, place, commands);
         }
         let whole_rows = ((ui.available_height() / ROW).floor() * ROW).max(ROW);
         let size = vec2(width * n as f32, whole_rows);
@@ -146,16 +146,20 @@ fn rows(ui: &mut Ui, input: &LanesInput<'_>, width: f32, commands: &mut Commands
         row: ROW,
         height: ui.available_height(),
     };
-    let id = Id::unique(("lane rows in view", input.document.place));
+    let id = Id::unique(("lane rows in view", input.document.source_id));
     let mut kept = InView::load(ui.ctx(), id);
     let row = selected_row(input);
     if row.is_some() && (input.once.reveals_message || input.once.reorders_messages) {
-        kept.ask();
+        kept.request();
     }
     // A new session starts at the latest removed messages.
     let row = row.or_else(|| kept.is_due().then_some(input.rows.frontier));
     let row = row.filter(|_| input.rows.call == input.selection.call && lines.len > 0);
-    let selected = row.map(|row| (lines.of_row(row), (row, input.rows.folded_above(row))));
+    let selected = row.map(|row| SelectedRow {
+        row,
+        position: lines.of_row(row),
+        n_foldable_above: input.rows.n_foldable_above(row),
+    });
     // The scroll position stays until the rows of the selected call are available.
     let followed = selected.and_then(|_| kept.follow(selected, shape));
     let snap = Id::unique("lanes snap");
@@ -176,15 +180,10 @@ fn rows(ui: &mut Ui, input: &LanesInput<'_>, width: f32, commands: &mut Commands
     // Snaps to a whole row in the next frame.
     let is_moving = ui.input(|i| i.pointer.any_down() || i.is_scrolling());
     let offset = shown.state.unclamped_offset().y;
-    kept.store(
-        ui.ctx(),
-        id,
-        offset,
-        selected.map(|(line, _)| (line, shape)),
-    );
+    kept.store(ui.ctx(), id, offset, shape);
     // Limited to the scroll range; otherwise the snap would repeat forever.
-    let room = (shown.content_size.y - shown.inner_rect.height()).max(0.0);
-    let whole = (offset / ROW).round().min((room / ROW).floor()) * ROW;
+    let range = (shown.content_size.y - shown.inner_rect.height()).max(0.0);
+    let whole = (offset / ROW).round().min((range / ROW).floor()) * ROW;
     if !is_moving && (whole - offset).abs() > 0.1 {
         ui.data_mut(|d| d.insert_temp(snap, whole));
         ui.ctx().request_repaint();
@@ -205,9 +204,7 @@ fn show_line(ui: &mut Ui, input: &LanesInput<'_>, line: Line, width: f32, comman
     }
     match line {
         Line::Row(row) => super::cell::paint_row(ui, input, input.rows.rows[row], rect, width),
-        Line::Fold(fold, is_open) => {
-            super::fold::paint(ui, input, &input.rows.folds[fold], is_open, rect, width);
-        }
+        Line::Fold(fold) => super::fold::paint(ui, input, fold, rect, width),
     }
     response.widget_info(|| {
         let name = super::row_text::spoken_line(input, line);
@@ -215,9 +212,9 @@ fn show_line(ui: &mut Ui, input: &LanesInput<'_>, line: Line, width: f32, comman
     });
     if response.clicked() {
         match line {
-            Line::Fold(fold, _) => {
-                let (first, last) = input.rows.folds[fold].messages;
-                commands.push(LanesCommand::ToggleFold(first, last));
+            Line::Fold(line) => {
+                let messages = input.rows.folds[line.fold].messages.clone();
+                commands.push(LanesCommand::ToggleFold(messages));
             }
             Line::Row(row) => {
                 if let Row::Message(message) = input.rows.rows[row] {
@@ -236,23 +233,22 @@ fn show_line(ui: &mut Ui, input: &LanesInput<'_>, line: Line, width: f32, comman
             }
         }
     }
-    if let Line::Row(row) = line {
-        match input.rows.rows[row] {
-            Row::Written(place) => {
-                response.on_hover_ui(|ui| super::row_text::written_hint(ui, input, place));
-            }
-            Row::Message(_) => {}
-        }
+    if let Line::Row(row) = line
+        && let Row::Written(place) = input.rows.rows[row]
+    {
+        response.on_hover_ui(|ui| super::row_text::written_hint(ui, input, place));
     }
 }
 
-/// Returns the place of the content that a lane wrote in this line, if any.
-fn written_at(input: &LanesInput<'_>, line: Line, column: usize) -> Option<WrittenPosition> {
-    let Line::Row(row) = line else { return None };
+/// Returns the position of the content that a lane wrote in this line, if any.
+fn written_at(input: &LanesInput<'_>, shown: Line, lane: usize) -> Option<WrittenPosition> {
+    let Line::Row(row) = shown else {
+        return None;
+    };
     let Row::Written(place) = input.rows.rows[row] else {
         return None;
     };
-    let written = &input.rows.lanes.get(column)?.written;
+    let written = &input.rows.lanes.get(lane)?.written;
     written.contains_key(&place).then_some(place)
 }
 
@@ -265,10 +261,8 @@ fn is_selected(input: &LanesInput<'_>, line: Line) -> bool {
     };
     match line {
         Line::Row(row) => input.rows.rows[row] == Row::Message(message),
-        Line::Fold(_, true) => false,
-        Line::Fold(fold, false) => {
-            let (first, last) = input.rows.folds[fold].messages;
-            (first..=last).contains(&message)
+        Line::Fold(line) => {
+            !line.is_open && input.rows.folds[line.fold].messages.contains(&message)
         }
     }
 }

@@ -18,17 +18,17 @@ fn labelled<'a>(input: &LanesInput<'a>) -> impl Iterator<Item = (&'a str, &'a La
 pub(super) fn spoken_line(input: &LanesInput<'_>, line: Line) -> String {
     match line {
         Line::Row(row) => spoken(input, input.rows.rows[row]),
-        Line::Fold(fold, is_open) => {
-            let fold = &input.rows.folds[fold];
+        Line::Fold(line) => {
+            let messages = &input.rows.folds[line.fold].messages;
             let statuses = labelled(input).filter_map(|(label, lane)| {
-                let seen = lane.messages.get(fold.messages.0 as usize)?;
+                let seen = lane.messages.get(*messages.start() as usize)?;
                 Some(format!("{label} {}", wording::status_of_many(seen.status)))
             });
             format!(
                 "{} messages {} to {}: {}",
-                if is_open { "Fold" } else { "Unfold" },
-                fold.messages.0 + 1,
-                fold.messages.1 + 1,
+                if line.is_open { "Fold" } else { "Unfold" },
+                messages.start() + 1,
+                messages.end() + 1,
                 statuses.collect::<Vec<_>>().join(", ")
             )
         }

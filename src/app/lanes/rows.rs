@@ -3,10 +3,13 @@
 
 use super::lane_context::{LaneContext, Row, WrittenPosition};
 use super::lines::{Fold, Lines, folds};
-use crate::engine::{Case, Context, Event, MessageStatus, Outcome};
+use crate::app::runs::replays::{LaneRun, Runs};
+use crate::engine::{Case, Context, Event, MessageStatus, Outcome, recorded, simulate};
 use crate::session::Session;
 use crate::units::Tokens;
+use rayon::prelude::*;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// All rows at one call.
 #[derive(Clone, Debug, Default)]
@@ -49,8 +52,32 @@ impl From<Outcome> for LaneState {
 }
 
 impl LaneRows {
+    /// Replays all lanes up to a call and aligns their contexts. At the last call, aligns the contexts at the end of the
+    /// session, with the last answer.
+    pub fn at_call(runs: &Runs, call: usize) -> Self {
+        let is_before_end = call < runs.case.session.calls.len().saturating_sub(1);
+        let state = |lane: &Arc<LaneRun>| {
+            let run = || simulate(&runs.case, &lane.policy, &lane.knobs, Some(call));
+            is_before_end.then(|| LaneState::from(run()))
+        };
+        let as_recorded = || {
+            let run = || recorded(&runs.case, runs.output_reserve, Some(call));
+            is_before_end.then(|| run().context)
+        };
+        let (as_recorded, until): (_, Vec<_>) =
+            rayon::join(as_recorded, || runs.lanes.par_iter().map(state).collect());
+        let as_recorded = as_recorded.as_ref();
+        let as_recorded = as_recorded.unwrap_or(&runs.recorded.outcome.context);
+        let contexts = runs.lanes.iter().zip(&until).map(|(lane, until)| {
+            let at_call = until.as_ref().map(|state| &state.context);
+            at_call.unwrap_or(&lane.outcome.context)
+        });
+        let rows = Self::new(&runs.case, call, as_recorded, contexts);
+        Self { until, ..rows }
+    }
+
     /// Aligns the recorded context and those of the lanes at `call`.
-    pub fn new<'a>(
+    fn new<'a>(
         case: &Case,
         call: usize,
         recorded: &Context,
@@ -110,8 +137,8 @@ impl LaneRows {
         Some(at.min(self.rows.len().checked_sub(1)?))
     }
 
-    /// Returns the number of folded rows above a row, which changes if other folds moved it.
-    pub fn folded_above(&self, row: usize) -> usize {
+    /// Returns the number of rows above a row by which closed folds would move it.
+    pub fn n_foldable_above(&self, row: usize) -> usize {
         let above = self.folds.iter().take_while(|fold| fold.rows.end <= row);
         above.map(|fold| fold.rows.len() - 1).sum()
     }

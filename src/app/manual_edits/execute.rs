@@ -1,6 +1,6 @@
 //! Executes commands that mark messages.
 
-use super::marks::{Mark, MarkCommand, RequestedMarks, one_each, set, toggle};
+use super::marks::{Mark, MarkCommand, RequestedMarks, one_mark_each, set, toggle};
 use crate::app::open::document::Document;
 use crate::app::view::Tab;
 use crate::app::{App, wording};
@@ -52,7 +52,7 @@ impl App {
         };
         let n_messages = document.n_messages();
         match resolve(n_messages) {
-            Ok(manual_edits) => Arc::new(one_each(manual_edits, n_messages)),
+            Ok(manual_edits) => Arc::new(one_mark_each(manual_edits, n_messages)),
             Err(why) => {
                 self.rejected_edit = Some(why.clone());
                 self.warn(Some(format!("No messages are marked: {why}.")));

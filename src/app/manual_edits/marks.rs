@@ -35,12 +35,21 @@ impl Mark {
         }
     }
 
-    /// Returns the labels for setting and removing the mark.
-    pub fn verbs(self) -> (&'static str, &'static str) {
+    /// Returns the label of the command that sets the mark.
+    pub fn set_label(self) -> &'static str {
         match self {
-            Self::Pinned => ("Pin", "Unpin"),
-            Self::Cleared => ("Clear", "Restore the content"),
-            Self::Dropped => ("Drop", "Take back in"),
+            Self::Pinned => "Pin",
+            Self::Cleared => "Clear",
+            Self::Dropped => "Drop",
+        }
+    }
+
+    /// Returns the label of the command that removes the mark.
+    pub fn remove_label(self) -> &'static str {
+        match self {
+            Self::Pinned => "Unpin",
+            Self::Cleared => "Restore the content",
+            Self::Dropped => "Take back in",
         }
     }
 
@@ -116,7 +125,7 @@ pub fn toggle(edits: &mut ManualEdits, messages: &[usize], mark: Mark) {
 
 /// Keeps one mark per message, for the first `n_messages` messages. Dropping takes precedence over clearing.
 #[must_use]
-pub fn one_each(mut edits: ManualEdits, n_messages: usize) -> ManualEdits {
+pub fn one_mark_each(mut edits: ManualEdits, n_messages: usize) -> ManualEdits {
     let dropped = std::mem::take(&mut edits.dropped);
     set(&mut edits, &dropped, Some(Mark::Dropped));
     for mark in Mark::ALL {
@@ -133,15 +142,8 @@ pub fn summary(edits: &ManualEdits) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns whether a warning is about marks: a mark had no effect, or a pinned message was removed.
-pub fn is_about_marks(warning: &str) -> bool {
-    [" manually: ", " pinned without effect: ", " pinned, and "]
-        .iter()
-        .any(|words| warning.contains(words))
-}
-
-/// Formats messages in the syntax of the command line, from 1: `3,8-12`.
-pub fn stretches(messages: &[usize]) -> String {
+/// Formats messages as numbers from 1 in the syntax of the command line: `3,8-12`.
+pub fn message_numbers(messages: &[usize]) -> String {
     let runs = messages.chunk_by(|a, b| a + 1 == *b);
     let run = |run: &[usize]| match run {
         [one] => (one + 1).to_string(),
@@ -209,7 +211,7 @@ mod tests {
 
     #[test]
     fn marks_of_the_command_line_are_limited_to_one_per_message() {
-        let marks = one_each(edits(&[0, 90], &[3, 4, 91], &[4, 92]), 10);
+        let marks = one_mark_each(edits(&[0, 90], &[3, 4, 91], &[4, 92]), 10);
         assert_eq!(marks, edits(&[0], &[3], &[4]));
     }
 
@@ -220,7 +222,7 @@ mod tests {
             "3 pinned, 1 dropped"
         );
         assert_eq!(summary(&ManualEdits::default()), "");
-        assert_eq!(stretches(&[2, 7, 8, 9, 11]), "3,8-10,12");
-        assert_eq!(stretches(&[]), "");
+        assert_eq!(message_numbers(&[2, 7, 8, 9, 11]), "3,8-10,12");
+        assert_eq!(message_numbers(&[]), "");
     }
 }

@@ -45,7 +45,11 @@ pub(in crate::app) fn icon(ui: &mut Ui, input: &MessagesInput<'_>, message: usiz
             (
                 mark,
                 color,
-                format!("{} manually. {}", capitalized(mark.word()), mark.help()),
+                format!(
+                    "{} manually. {}",
+                    wording::capitalized(mark.word()),
+                    mark.help()
+                ),
             )
         }
         (None, Some(EditResult::Linked)) => {
@@ -115,20 +119,19 @@ pub(super) fn menu(
     messages: &[usize],
     commands: &mut Commands,
 ) {
-    let which = match messages {
+    let title = match messages {
         [] => return,
         [one] => format!("Message {}", wording::number(*one)),
         many => wording::count(many.len(), "message"),
     };
     ui.set_min_width(MIN_WIDTH);
-    ui.label(small(ui, which));
+    ui.label(small(ui, title));
     for mark in Mark::ALL {
-        let has_it = |m: &usize| self::mark(input, *m) == Some(mark);
-        let (set, undo) = mark.verbs();
-        let name = if messages.iter().all(has_it) {
-            undo
+        let has_mark = |m: &usize| self::mark(input, *m) == Some(mark);
+        let name = if messages.iter().all(has_mark) {
+            mark.remove_label()
         } else {
-            set
+            mark.set_label()
         };
         if entry(ui, name, mark.key())
             .on_hover_text(mark.help())
@@ -172,7 +175,10 @@ pub(in crate::app) fn button(
     commands: &mut Commands,
 ) {
     let now = mark(input, message);
-    let name = now.map_or_else(|| "Edit".to_owned(), |mark| capitalized(mark.word()));
+    let name = now.map_or_else(
+        || "Edit".to_owned(),
+        |mark| wording::capitalized(mark.word()),
+    );
     let button = ui
         .button(format!("{name} ⏷"))
         .on_hover_text("Pin, clear or drop this message")
@@ -180,10 +186,4 @@ pub(in crate::app) fn button(
     Popup::menu(&button)
         .width(160.0)
         .show(|ui| menu(ui, input, &[message], commands));
-}
-
-fn capitalized(word: &str) -> String {
-    let mut chars = word.chars();
-    let first = chars.next().map(|c| c.to_ascii_uppercase());
-    first.into_iter().chain(chars).collect()
 }

@@ -1,6 +1,6 @@
 //! Manual edits: messages that the user pinned, cleared or dropped.
 
+pub(super) mod edits_button;
 mod execute;
-pub(super) mod list_menu;
 pub mod marks;
 pub(super) mod menu;

@@ -6,11 +6,10 @@ use super::run::Consent;
 use super::{probe, result};
 use crate::analysis::statistics::MIN_CLUSTERS;
 use crate::app::command::Commands;
-use crate::app::export::dialog::failed;
-use crate::app::export::stages::{destination, facts};
+use crate::app::export::stage_views::{destination, facts};
 use crate::app::runs::replays::Runs;
 use crate::app::theme::{self, palette, space};
-use crate::app::widgets::dialog::{dialog, dialog_title};
+use crate::app::widgets::dialog::{dialog, dialog_title, error_box};
 use crate::app::widgets::text::{small, weak};
 use crate::app::{widgets, wording};
 use crate::exec::evaluate::PlanCost;
@@ -49,7 +48,7 @@ pub(in crate::app) fn show(
             ui.ctx().request_repaint();
         }
         if let Stage::Failed(why) = &measurement.stage {
-            failed(ui, "Nothing was measured", why);
+            error_box(ui, "Nothing was measured", why);
         }
         ui.add_space(space::S);
         ui.horizontal(|ui| buttons(ui, measurement, commands));
@@ -88,13 +87,13 @@ fn content(ui: &mut Ui, runs: &Runs, measurement: &Measurement, commands: &mut C
         Stage::Asking(asking, _) => {
             progress(ui, asking);
             match (measurement.scored(), measurement.probe) {
-                (Some(scored), Some(probe)) => probe::show(ui, (&scored, probe), commands),
+                (Some(scored), Some(probe)) => probe::show(ui, &scored, probe, commands),
                 (Some(scored), None) => result::partial(ui, &scored, commands),
                 (None, _) => {}
             }
         }
         Stage::Done(measured) => match (&measured.scored, measurement.probe) {
-            (Some(scored), Some(probe)) => probe::show(ui, (scored, probe), commands),
+            (Some(scored), Some(probe)) => probe::show(ui, scored, probe, commands),
             _ => result::show(ui, measured, commands),
         },
     }

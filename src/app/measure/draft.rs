@@ -4,9 +4,9 @@ use crate::app::export::requests::{ModelDraft, ModelPath};
 use crate::exec::evaluate::SAMPLES;
 use std::collections::BTreeSet;
 
-/// The most questions per compaction that can be chosen.
+/// Maximum number of questions per compaction.
 pub const MAX_PROBES: usize = 50;
-/// The most summaries per lane that can be chosen.
+/// Maximum number of summaries per lane.
 pub const MAX_SAMPLES: usize = 100;
 
 /// The settings of a measurement.
@@ -18,7 +18,7 @@ pub struct MeasureDraft {
     pub skipped: BTreeSet<String>,
     /// Probes after each compaction, at most.
     pub probes: usize,
-    /// Times that each lane is played with new summaries.
+    /// Number of replays of each lane, each with new summaries.
     pub samples: usize,
     /// Limit on the price in USD; none if empty.
     pub budget: String,
@@ -76,7 +76,7 @@ impl MeasureDraft {
 
     /// Returns whether the form is complete.
     pub fn is_complete(&self) -> bool {
-        self.is_replay() || (self.model.trouble().is_none() && self.limit().is_ok())
+        self.is_replay() || (self.model.problem().is_none() && self.limit().is_ok())
     }
 
     /// Returns the limit on the price, if one is given.

@@ -12,10 +12,10 @@ impl App {
         if let MeasureCommand::Browse(path) = command {
             return self.ask_for_file(ctx, DialogPurpose::Measure(path));
         }
-        let Some(runs) = self.derived.runs() else {
+        let Some(runs) = self.derived.shared_runs() else {
             return;
         };
-        let keeps_state = self.memory.keeps_state();
+        let keeps_state = self.saved.keeps_state();
         if command == MeasureCommand::Open {
             let new = || Measurement::new(keeps_state);
             self.measurement.get_or_insert_with(new).is_open = true;
@@ -32,7 +32,7 @@ impl App {
                 runs,
                 costs: self.derived.costs(),
                 ctx,
-                at: self.work,
+                work: self.work,
             }),
             MeasureCommand::ShowProbe(probe) => measurement.probe = probe,
             MeasureCommand::Send => measurement.send(ctx, self.work),
@@ -43,7 +43,7 @@ impl App {
     }
 
     /// Receives a path chosen in the system's dialog.
-    pub(in crate::app) fn measured_with(&mut self, path: MeasurePath, text: String) {
+    pub(in crate::app) fn measure_path_chosen(&mut self, path: MeasurePath, text: String) {
         if let Some(measurement) = &mut self.measurement {
             let mut draft = measurement.draft.clone();
             *path.of_mut(&mut draft) = text;

@@ -21,13 +21,15 @@ pub(super) fn show(ui: &mut Ui, runs: &Runs, measurement: &Measurement, commands
     number(
         ui,
         "probes",
-        (&mut draft.probes, MAX_PROBES),
+        &mut draft.probes,
+        MAX_PROBES,
         "after each compaction, at most; each is asked in both orders of its options",
     );
     number(
         ui,
         "summaries",
-        (&mut draft.samples, MAX_SAMPLES),
+        &mut draft.samples,
+        MAX_SAMPLES,
         "new ones of each lane; they differ more than policies do",
     );
     row(ui, "from a log", |ui, label| {
@@ -50,11 +52,8 @@ pub(super) fn show(ui: &mut Ui, runs: &Runs, measurement: &Measurement, commands
                 ui.label(RichText::new(why).color(palette(ui).bad));
             });
         }
-        let action = model_fields::show(
-            ui,
-            (&measurement.key, measurement.keeps_state),
-            &mut draft.model,
-        );
+        let (key, keeps_state) = (&measurement.key, measurement.keeps_state);
+        let action = model_fields::show(ui, key, keeps_state, &mut draft.model);
         commands.extend(action.map(|action| match action {
             ModelFieldAction::SetKey(key) => MeasureCommand::SetKey(key),
             ModelFieldAction::Browse(path) => MeasureCommand::Browse(MeasurePath::Model(path)),
@@ -83,13 +82,12 @@ fn lanes(ui: &mut Ui, runs: &Runs, draft: &mut MeasureDraft) {
     });
 }
 
-/// Shows a number from 1 and what it counts.
-fn number(ui: &mut Ui, label: &str, (value, most): (&mut usize, usize), what: &str) {
+/// Shows a field for a number from 1 to `max`, and its explanation.
+fn number(ui: &mut Ui, label: &str, value: &mut usize, max: usize, explanation: &str) {
     row(ui, label, |ui, id| {
         ui.horizontal(|ui| {
-            ui.add(DragValue::new(value).range(1..=most))
-                .labelled_by(id);
-            ui.label(small(ui, what));
+            ui.add(DragValue::new(value).range(1..=max)).labelled_by(id);
+            ui.label(small(ui, explanation));
         });
     });
 }

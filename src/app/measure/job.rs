@@ -2,11 +2,11 @@
 
 use super::draft::MeasureDraft;
 use super::partial::{PartialResult, ScoredProbes};
-use super::run::{Consent, CostedLanes, Measured, Planned, replay};
+use super::run::{Consent, LaneCosts, Measured, MeasuredLanes, Planned, replay};
 use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task::Background;
 use crate::app::cost::compute::Costs;
-use crate::app::export::requests::{Line, ModelRunInputs, Secret};
+use crate::app::export::requests::{ModelRunInputs, RunHandle, Secret};
 use crate::app::runs::replays::Runs;
 use crate::exec::Model;
 use crate::exec::evaluate::{Budget, EvaluatedLane};
@@ -74,7 +74,7 @@ pub struct MeasureInputs<'a> {
     /// The window to redraw on progress.
     pub ctx: &'a egui::Context,
     /// When work runs.
-    pub at: WorkMode,
+    pub work: WorkMode,
 }
 
 impl Measurement {
@@ -112,22 +112,22 @@ impl Measurement {
     pub fn plan(&mut self, inputs: MeasureInputs<'_>) {
         self.probe = None;
         let lanes = self.lanes(inputs);
-        if lanes.0.is_empty() {
+        if lanes.lanes.is_empty() {
             self.stage = Stage::Failed("choose at least one lane".to_owned());
             return;
         }
         let draft = self.draft.clone();
         if draft.is_replay() {
             let case = inputs.runs.case.clone();
-            let work = move || replay(&draft, case, lanes);
-            self.stage = Stage::Planning(inputs.at.start(inputs.ctx, "questions", work));
+            let replay = move || replay(&draft, case, lanes);
+            self.stage = Stage::Planning(inputs.work.start(inputs.ctx, "questions", replay));
             return self.poll();
         }
         let model = self.draft.model.model(ModelRunInputs {
             key: &self.key,
             session: &inputs.runs.case.session.source.name,
             keeps_state: self.keeps_state,
-            line: &Line::default(),
+            run: &RunHandle::default(),
             ctx: inputs.ctx,
         });
         let checked = model.and_then(|model| Ok((self.budget(&model)?, model)));
@@ -139,11 +139,11 @@ impl Measurement {
             }
         };
         let case = inputs.runs.case.clone();
-        let work = move || {
-            let consent = Consent::new((model, budget), &draft, case, lanes)?;
+        let plan = move || {
+            let consent = Consent::new(model, budget, &draft, case, lanes)?;
             Ok(Planned::Consent(Box::new(consent)))
         };
-        self.stage = Stage::Planning(inputs.at.start(inputs.ctx, "questions", work));
+        self.stage = Stage::Planning(inputs.work.start(inputs.ctx, "questions", plan));
         self.poll();
     }
 
@@ -158,29 +158,32 @@ impl Measurement {
     }
 
     /// Returns the chosen lanes that have rules, and their costs.
-    fn lanes(&self, inputs: MeasureInputs<'_>) -> CostedLanes {
-        let lanes = inputs.runs.lanes.iter().enumerate();
-        let lanes = lanes.filter(|(idx, lane)| {
-            let name = inputs.runs.label(Some(*idx));
-            !self.draft.skipped.contains(name) && !lane.policy.stages.is_empty()
-        });
-        let lanes = lanes.map(|(idx, lane)| {
-            let name = inputs.runs.label(Some(idx)).to_owned();
-            let cost = inputs.costs.and_then(|costs| costs.of(Some(idx)));
-            // The lanes are measured without manual edits, which the cost includes.
-            let is_edited = !inputs.runs.case.manual_edits.is_empty();
-            let cost = cost
-                .and_then(|lane| lane.cost.total())
-                .filter(|_| !is_edited);
+    fn lanes(&self, inputs: MeasureInputs<'_>) -> MeasuredLanes {
+        let mut measured = MeasuredLanes {
+            lanes: Vec::new(),
+            costs: LaneCosts::new(),
+        };
+        // The lanes are measured without manual edits, which the costs include.
+        let is_edited = !inputs.runs.case.manual_edits.is_empty();
+        let costs = inputs.costs.filter(|_| !is_edited);
+        for (idx, lane) in inputs.runs.lanes.iter().enumerate() {
+            let name = inputs.runs.label(Some(idx));
+            if self.draft.skipped.contains(name) || lane.policy.stages.is_empty() {
+                continue;
+            }
             let policy = (*lane.policy).clone();
-            let evaluated = EvaluatedLane::new(name.clone(), policy, lane.knobs.clone());
-            (evaluated, (name, cost))
-        });
-        lanes.unzip()
+            let evaluated = EvaluatedLane::new(name.to_owned(), policy, lane.knobs.clone());
+            measured.lanes.push(evaluated);
+            let cost = costs.and_then(|costs| costs.of(Some(idx))?.cost.total());
+            measured
+                .costs
+                .extend(cost.map(|cost| (name.to_owned(), cost)));
+        }
+        measured
     }
 
     /// Asks the model after consent.
-    pub fn send(&mut self, ctx: &egui::Context, at: WorkMode) {
+    pub fn send(&mut self, ctx: &egui::Context, work: WorkMode) {
         let stage = std::mem::replace(&mut self.stage, Stage::Form);
         let mut consent = match stage {
             Stage::Consent(consent) => consent,
@@ -203,14 +206,14 @@ impl Measurement {
         };
         let (done, redrawn) = (Arc::clone(&asking.done), ctx.clone());
         let partial = Arc::clone(&asking.partial);
-        let work = move || {
+        let ask = move || {
             let on_progress = |n: usize| {
                 done.store(n, Ordering::Relaxed);
                 redrawn.request_repaint();
             };
             consent.run(&on_progress, &partial).map(Box::new)
         };
-        self.stage = Stage::Asking(asking, at.start(ctx, "questions", work));
+        self.stage = Stage::Asking(asking, work.start(ctx, "questions", ask));
     }
 
     /// Stops the requests. The result is computed from the answers so far.
@@ -221,7 +224,7 @@ impl Measurement {
         }
     }
 
-    /// Returns to the form. A result that is not shown any more is lost, except for its log.
+    /// Returns to the form and discards the result. Its log stays.
     pub fn back(&mut self) {
         self.stop();
         self.stage = Stage::Form;
@@ -248,19 +251,19 @@ impl Measurement {
     /// Receives finished work.
     pub fn poll(&mut self) {
         let stage = std::mem::replace(&mut self.stage, Stage::Form);
-        let lost = || Stage::Failed("The work stopped unexpectedly.".to_owned());
+        let stopped = || Stage::Failed("The work stopped unexpectedly.".to_owned());
         self.stage = match stage {
             Stage::Planning(work) => match work.take() {
                 Ok(Some(Ok(Planned::Consent(consent)))) => Stage::Consent(consent),
                 Ok(Some(Ok(Planned::Measured(measured)))) => Stage::Done(measured),
                 Ok(Some(Err(why))) => Stage::Failed(why),
-                Ok(None) => lost(),
+                Ok(None) => stopped(),
                 Err(work) => Stage::Planning(work),
             },
             Stage::Asking(asking, work) => match work.take() {
                 Ok(Some(Ok(measured))) => Stage::Done(measured),
                 Ok(Some(Err(why))) => Stage::Failed(why),
-                Ok(None) => lost(),
+                Ok(None) => stopped(),
                 Err(work) => Stage::Asking(asking, work),
             },
             stage => stage,

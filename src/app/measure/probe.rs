@@ -15,7 +15,7 @@ use crate::safe_text::visible;
 use egui::{Grid, Label, RichText, Ui, vec2};
 
 /// Shows a probe and a link back to the list.
-pub(super) fn show(ui: &mut Ui, (scored, idx): (&ScoredProbes, usize), commands: &mut Commands) {
+pub(super) fn show(ui: &mut Ui, scored: &ScoredProbes, idx: usize, commands: &mut Commands) {
     let Some(probe) = scored.probes.get(idx) else {
         return;
     };
@@ -76,12 +76,12 @@ fn answers(ui: &mut Ui, scored: &ScoredProbes, probe: &AnsweredProbe) {
         }
         ui.end_row();
         let sets = [(SELECTING, "to select"), (SCORING, "to score")];
-        for (name, of_sets) in [
+        for (name, pairs) in [
             ("no context", &answers.none),
             ("full context", &answers.full),
         ] {
             for (set, purpose) in sets {
-                answer_row(ui, &format!("{name}, {purpose}"), of_sets[set], false);
+                answer_row(ui, &format!("{name}, {purpose}"), pairs[set], false);
             }
         }
         for (lane, samples) in scored.outcome.lanes.iter().zip(&answers.lanes) {

@@ -103,9 +103,8 @@ fn lanes(ui: &mut Ui, probes: &ProbeOutcome, measured: Option<&Measured>) {
             let tokens = lane.and_then(|lane| lane.context_tokens);
             let tokens = tokens.map(|tokens| wording::short(Tokens(tokens.round() as u64)));
             ui.label(tokens.unwrap_or_else(dash));
-            let cost = measured.costs.iter().find(|(name, _)| *name == score.lane);
-            let cost = cost.and_then(|(_, cost)| *cost);
-            ui.label(cost.map_or_else(dash, |cost| format!("≈{}", wording::usd(cost))));
+            let cost = measured.costs.get(&score.lane);
+            ui.label(cost.map_or_else(dash, |cost| format!("≈{}", wording::usd(*cost))));
             ui.end_row();
         }
     });

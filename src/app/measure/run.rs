@@ -13,11 +13,18 @@ use crate::exec::model::context_length;
 use crate::presets::prices::Prices;
 use crate::progress::Progress;
 use crate::units::Usd;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Lanes and their costs; `None` without prices.
-pub(super) type CostedLanes = (Vec<EvaluatedLane>, Vec<(String, Option<Usd>)>);
+/// The lanes to measure.
+pub(super) struct MeasuredLanes {
+    pub(super) lanes: Vec<EvaluatedLane>,
+    pub(super) costs: LaneCosts,
+}
+
+/// Costs of the replay by name of the lane; without the lanes that have no price.
+pub type LaneCosts = BTreeMap<String, Usd>;
 
 /// The next stage after planning.
 #[derive(Debug)]
@@ -43,7 +50,7 @@ pub struct Consent {
     pub lanes: String,
     job: EvaluationJob,
     plan: Plan,
-    costs: Vec<(String, Option<Usd>)>,
+    costs: LaneCosts,
     /// The answers of a stopped run.
     answered: Option<EvaluationLog>,
 }
@@ -55,18 +62,18 @@ pub struct Measured {
     pub evaluation: Evaluation,
     /// The probes with their answers.
     pub scored: Option<Arc<ScoredProbes>>,
-    /// Each lane's cost of the replay; `None` without prices.
-    pub costs: Vec<(String, Option<Usd>)>,
+    /// Costs of the lanes.
+    pub costs: LaneCosts,
     /// The log, if one is kept.
     pub log: Option<PathBuf>,
     /// The error of writing the log.
     pub log_error: Option<String>,
-    /// The stopped run, to continue it.
+    /// The requests that a stopped run has not sent.
     rest: Option<Box<Consent>>,
 }
 
 impl Measured {
-    fn new(mut evaluation: Evaluation, costs: Vec<(String, Option<Usd>)>) -> Self {
+    fn new(mut evaluation: Evaluation, costs: LaneCosts) -> Self {
         let probes = std::mem::take(&mut evaluation.probes);
         let outcome = evaluation.report.probes.clone();
         Self {
@@ -84,7 +91,7 @@ impl Measured {
         self.rest.is_some()
     }
 
-    /// Takes the stopped run, which has the key.
+    /// Takes the requests that were not sent, and with them the API key.
     pub(super) fn take_rest(&mut self) -> Option<Box<Consent>> {
         self.rest.take()
     }
@@ -110,9 +117,10 @@ fn job(
 pub(super) fn replay(
     draft: &MeasureDraft,
     case: Case,
-    (mut lanes, costs): CostedLanes,
+    measured: MeasuredLanes,
 ) -> Result<Planned, String> {
     let mut log = EvaluationLog::open(Path::new(draft.replay.trim()))?;
+    let mut lanes = measured.lanes;
     lanes.retain(|lane| log.n_samples(&lane.name) > 0);
     let samples = lanes.iter().map(|lane| log.n_samples(&lane.name)).max();
     let samples = samples.ok_or("the log has no answers for these lanes")?;
@@ -127,7 +135,7 @@ pub(super) fn replay(
     let evaluation = run(&job, &Plan::new(&job), &mut log, options)?;
     Ok(Planned::Measured(Box::new(Measured {
         log: log.path().map(Into::into),
-        ..Measured::new(evaluation, costs)
+        ..Measured::new(evaluation, measured.costs)
     })))
 }
 
@@ -140,12 +148,13 @@ impl Consent {
     /// # Errors
     /// Returns one line if there is nothing to ask.
     pub(super) fn new(
-        (model, budget): (Model, Option<Budget>),
+        model: Model,
+        budget: Option<Budget>,
         draft: &MeasureDraft,
         case: Case,
-        (lanes, costs): CostedLanes,
+        measured: MeasuredLanes,
     ) -> Result<Self, String> {
-        let job = job(case, lanes, draft.samples, draft);
+        let job = job(case, measured.lanes, draft.samples, draft);
         let plan = Plan::new(&job);
         if plan.n_probes() == 0 {
             return Err(NO_QUESTIONS.to_owned());
@@ -158,7 +167,7 @@ impl Consent {
             budget,
             job,
             plan,
-            costs,
+            costs: measured.costs,
             answered: None,
         })
     }

@@ -1,7 +1,7 @@
 //! Columns of the message table: their titles, widths and visibility.
 
 use super::order::{Column as Key, Sort};
-use crate::app::widgets::table::{Column, number_width};
+use crate::app::widgets::table::{Column, SortOrder, number_width};
 use egui_extras::Column as Width;
 
 /// A column of the message table.
@@ -43,8 +43,9 @@ const ALL: [Col; 15] = [
     Col::Total,
 ];
 
-/// Columns that are always shown, then columns that are added while the content column keeps its minimum width.
+/// Columns that are always shown.
 const NEEDED: [Col; 5] = [Col::Content, Col::Number, Col::Mark, Col::Kind, Col::Tokens];
+/// Columns that are added in this order while the content column keeps its minimum width.
 const OPTIONAL: [Col; 10] = [
     Col::Cumulative,
     Col::Call,
@@ -112,9 +113,9 @@ impl Col {
 
     /// Returns the column with its layout in the table.
     fn layout(self, n_messages: usize, sort: Sort) -> Column<'static, Self> {
-        let (title, key, help) = self.head();
-        let column = Column::new(self, title, self.width(n_messages)).help(help);
-        let column = match key {
+        let head = self.head();
+        let column = Column::new(self, head.title, self.width(n_messages)).help(head.help);
+        let column = match head.sort_key {
             Some(key) => column.sortable(sorted(sort, key)),
             None => column,
         };
@@ -133,61 +134,74 @@ impl Col {
 
     /// Returns the sort key, if the table can be sorted by this column.
     pub(super) fn sort_key(self) -> Option<Key> {
-        self.head().1
+        self.head().sort_key
     }
 
-    /// Returns the title, the sort key if any, and the hover text (may be empty).
-    fn head(self) -> (&'static str, Option<Key>, &'static str) {
+    fn head(self) -> Head {
+        let sorted = |title, key, help| Head {
+            title,
+            sort_key: Some(key),
+            help,
+        };
+        let unsorted = |title, help| Head {
+            title,
+            sort_key: None,
+            help,
+        };
         match self {
-            Self::Number => ("#", Some(Key::Number), ""),
-            Self::Call => ("call", Some(Key::Call), ""),
-            Self::Role => ("role", Some(Key::Role), ""),
-            Self::Kind => ("kind", Some(Key::Kind), ""),
-            Self::Tool => ("tool", Some(Key::Tool), ""),
-            Self::Content => (
+            Self::Number => sorted("#", Key::Number, ""),
+            Self::Call => sorted("call", Key::Call, ""),
+            Self::Role => sorted("role", Key::Role, ""),
+            Self::Kind => sorted("kind", Key::Kind, ""),
+            Self::Tool => sorted("tool", Key::Tool, ""),
+            Self::Content => unsorted(
                 "content",
-                None,
                 "Command, path or query of a tool call; otherwise the beginning of the message",
             ),
-            Self::Tokens => ("tokens", Some(Key::Tokens), ""),
-            Self::Sent => (
+            Self::Tokens => sorted("tokens", Key::Tokens, ""),
+            Self::Sent => sorted(
                 "sent",
-                Some(Key::Sent),
+                Key::Sent,
                 "Number of recorded calls that sent this message",
             ),
-            Self::Cumulative => (
+            Self::Cumulative => sorted(
                 "cumulative",
-                Some(Key::Cumulative),
+                Key::Cumulative,
                 "Its tokens times the number of recorded calls that sent it",
             ),
-            Self::Bar | Self::Mark => ("", None, ""),
-            Self::LastUsed => (
+            Self::Bar | Self::Mark => unsorted("", ""),
+            Self::LastUsed => sorted(
                 "last used",
-                Some(Key::LastUsed),
+                Key::LastUsed,
                 "Last call that mentions a name from this message",
             ),
-            Self::NeededBy => (
+            Self::NeededBy => unsorted(
                 "needed by",
-                None,
                 "Last message that mentions a name from this one",
             ),
-            Self::Share => (
+            Self::Share => unsorted(
                 "share",
-                None,
                 "Share of the full history, each message counted once",
             ),
-            Self::Total => (
+            Self::Total => unsorted(
                 "total",
-                None,
                 "Tokens of the history up to and including this message",
             ),
         }
     }
 }
 
-/// Returns whether the table is sorted by this column, largest first. `None` for other columns and for the session's
-/// own order.
-fn sorted(sort: Sort, key: Key) -> Option<bool> {
+/// The head of a column.
+struct Head {
+    title: &'static str,
+    /// The sort key, if the table can be sorted by the column.
+    sort_key: Option<Key>,
+    /// Hover text; may be empty.
+    help: &'static str,
+}
+
+/// Returns the order if the table is sorted by this column; `None` for the session's own order.
+fn sorted(sort: Sort, key: Key) -> Option<SortOrder> {
     let is_shown = key != Key::Number || sort.is_descending;
-    (sort.column == key && is_shown).then_some(sort.is_descending)
+    (sort.column == key && is_shown).then_some(SortOrder::new(sort.is_descending))
 }

@@ -2,7 +2,7 @@
 
 use crate::analysis::LastUses;
 use crate::analysis::resent::{Resent, ResentMessage, resent};
-use crate::app::open::document::Facts;
+use crate::app::open::document::MessageFacts;
 use crate::engine::{Case, Outcome};
 use crate::session::Kind;
 use crate::units::{Share, Tokens};
@@ -32,7 +32,7 @@ pub struct Heat {
 
 /// The last use of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct LastNeed {
+pub struct LastUse {
     /// Index of the call that wrote the message which refers to it.
     pub call: usize,
     /// Index of that message.
@@ -41,7 +41,7 @@ pub struct LastNeed {
 
 impl CumulativeTokens {
     /// Scans the session once; `recorded` is the recorded run.
-    pub fn new(case: &Case, recorded: &Outcome, facts: &[Facts]) -> Self {
+    pub fn new(case: &Case, recorded: &Outcome, facts: &[MessageFacts]) -> Self {
         let resent = resent(case, recorded);
         let uses = LastUses::new(&case.session);
         let used_by = (0..facts.len())
@@ -73,20 +73,20 @@ impl CumulativeTokens {
     }
 
     /// Returns the last use of a message, as far as names reveal it.
-    pub fn last_need(&self, case: &Case, message: usize) -> Option<LastNeed> {
+    pub fn last_use(&self, case: &Case, message: usize) -> Option<LastUse> {
         let by = self.used_by.get(message).copied()?? as usize;
         let call = case.session.messages[by].call?;
-        Some(LastNeed { call, message: by })
+        Some(LastUse { call, message: by })
     }
 
     /// Returns the number of calls that resent a message after its last use.
-    pub fn calls_in_vain(&self, case: &Case, message: usize) -> usize {
+    pub fn calls_after_last_use(&self, case: &Case, message: usize) -> usize {
         let Some(cumulative) = self.of(message) else {
             return 0;
         };
-        match (self.last_need(case, message), cumulative.last) {
-            (Some(need), Some(last)) if last >= need.call => {
-                let after = self.resent.calls_in(need.call + 1..last + 1);
+        match (self.last_use(case, message), cumulative.last) {
+            (Some(used), Some(last)) if last >= used.call => {
+                let after = self.resent.calls_in(used.call + 1..last + 1);
                 after.min(cumulative.calls)
             }
             (Some(_), _) => 0,
@@ -95,7 +95,7 @@ impl CumulativeTokens {
     }
 }
 
-fn heat(case: &Case, resent: &Resent, facts: &[Facts]) -> Vec<Heat> {
+fn heat(case: &Case, resent: &Resent, facts: &[MessageFacts]) -> Vec<Heat> {
     let cold = Heat {
         tokens: Tokens::ZERO,
         share: Share(0.0),

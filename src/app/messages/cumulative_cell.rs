@@ -8,9 +8,9 @@ use crate::units::Tokens;
 use egui::{Label, RichText, Ui};
 
 /// Share of all tokens sent from which a message's cumulative tokens are shown in strong text.
-const MUCH: f64 = 0.01;
+const STRONG: f64 = 0.01;
 /// Share of all tokens sent from which the tokens sent after the last use are shown in amber.
-const IN_VAIN: f64 = 0.005;
+const AMBER: f64 = 0.005;
 
 /// Shows the number of calls that sent the message.
 pub(super) fn calls(ui: &mut Ui, input: &MessagesInput<'_>, message: usize) {
@@ -27,7 +27,7 @@ pub(super) fn cumulative(ui: &mut Ui, input: &MessagesInput<'_>, message: usize)
     };
     let tokens = cumulative.tokens(message);
     let text = RichText::new(wording::short(tokens));
-    ui.label(if tokens.share_of(cumulative.sent()).0 >= MUCH {
+    ui.label(if tokens.share_of(cumulative.sent()).0 >= STRONG {
         text.text_style(theme::strong())
     } else {
         text
@@ -40,24 +40,24 @@ pub(super) fn last_used(ui: &mut Ui, input: &MessagesInput<'_>, message: usize) 
         return;
     };
     let case = &input.document.loaded.case;
-    let vain = cumulative.calls_in_vain(case, message);
-    let text = match cumulative.last_need(case, message) {
-        Some(need) => format!("call {}", wording::number(need.call)),
-        None if vain > 0 => "never".to_owned(),
+    let unused = cumulative.calls_after_last_use(case, message);
+    let text = match cumulative.last_use(case, message) {
+        Some(used) => format!("call {}", wording::number(used.call)),
+        None if unused > 0 => "never".to_owned(),
         None => "–".to_owned(),
     };
     let tokens = input.runs.case.ledger.message(message);
-    let lost = Tokens(tokens.0.saturating_mul(vain as u64));
-    let label = ui.label(if lost.share_of(cumulative.sent()).0 >= IN_VAIN {
+    let wasted = Tokens(tokens.0.saturating_mul(unused as u64));
+    let label = ui.label(if wasted.share_of(cumulative.sent()).0 >= AMBER {
         RichText::new(text).color(palette(ui).warn)
     } else {
         weak(ui, text)
     });
-    if vain > 0 {
+    if unused > 0 {
         label.on_hover_ui(|ui| {
-            let (calls, lost) = (wording::count(vain, "call"), wording::short(lost));
+            let (calls, wasted) = (wording::count(unused, "call"), wording::short(wasted));
             let text = format!(
-                "No later message uses a name from it, but {calls} still sent it: {lost} tokens."
+                "No later message uses a name from it, but {calls} still sent it: {wasted} tokens."
             );
             ui.label(text);
         });
@@ -67,10 +67,10 @@ pub(super) fn last_used(ui: &mut Ui, input: &MessagesInput<'_>, message: usize) 
 /// Shows the last message that used a name from this one.
 pub(super) fn needed_by(ui: &mut Ui, input: &MessagesInput<'_>, message: usize) {
     let case = &input.document.loaded.case;
-    let need = input
+    let last_use = input
         .cumulative
-        .and_then(|table| table.last_need(case, message));
-    let Some(by) = need.map(|need| need.message) else {
+        .and_then(|table| table.last_use(case, message));
+    let Some(by) = last_use.map(|last_use| last_use.message) else {
         return;
     };
     let facts = &input.document.facts[by];

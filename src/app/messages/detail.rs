@@ -36,7 +36,7 @@ pub(super) fn show(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Comman
         return show_changes(ui, input, commands);
     }
     let Some(text) = input.text else {
-        return waiting(ui, "Reading…");
+        return placeholder(ui, "Reading…");
     };
     let query = &input.view.filter.query;
     let found = input.view.found.filter(|_| is_parts);
@@ -48,14 +48,14 @@ pub(super) fn show(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Comman
     let find = |text: &str| query.occurrences(text);
     let page = input.view.detail.page.min(text.pages() - 1);
     let is_record = !is_parts;
-    let at = Id::unique(("detail", input.document.place, message, page, is_record));
+    let at = Id::unique(("detail", input.document.source_id, message, page, is_record));
     let area = ScrollArea::vertical().id_salt(at).auto_shrink(false);
     area.show(ui, |ui| {
         Frame::new().inner_margin(INNER).show(ui, |ui| {
             if scrolls_head {
                 head(ui, input, message, commands);
             }
-            pager(ui, input.view.detail, (page, text.pages()), commands);
+            pager(ui, input.view.detail, page, text.pages(), commands);
             for (nth, section) in text.sections.iter().enumerate() {
                 let found = found.filter(|found| (found.section, found.page) == (nth, page));
                 let highlights = widgets::Highlights {
@@ -105,7 +105,7 @@ fn show_changes(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands)
         } else {
             "Focus a lane to see its version of this message."
         };
-        return waiting(ui, text);
+        return placeholder(ui, text);
     };
     let pages = changes::panel::pages(all);
     let page = input.view.detail.page.min(pages - 1);
@@ -120,64 +120,26 @@ fn show_changes(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands)
         .auto_shrink(false);
     area.show(ui, |ui| {
         Frame::new().inner_margin(INNER).show(ui, |ui| {
-            pager(ui, input.view.detail, (page, pages), commands);
-            changes::panel::show(ui, input, (all, page), commands);
+            pager(ui, input.view.detail, page, pages, commands);
+            changes::panel::show(ui, input, all, page, commands);
         });
     });
 }
 
 /// Shows a placeholder of the same width as the text, so that the panel keeps its width.
-fn waiting(ui: &mut Ui, text: &str) {
+fn placeholder(ui: &mut Ui, text: &str) {
     ui.set_min_width(ui.available_width());
     padded(ui, |ui| ui.label(weak(ui, text)));
 }
 
+/// Shows the title of a message, the choice of its aspect, its commands and its note.
 fn head(ui: &mut Ui, input: &MessagesInput<'_>, message: usize, commands: &mut Commands) {
-    let facts = &input.document.facts[message];
-    let m = &input.document.session().messages[message];
-    let tokens = input.runs.case.ledger.message(message);
     ui.spacing_mut().item_spacing.y = space::XS;
+    ui.horizontal_wrapped(|ui| title(ui, input, message));
     ui.horizontal_wrapped(|ui| {
-        ui.label(
-            RichText::new(format!("Message {}", wording::number(message)))
-                .text_style(theme::strong()),
-        );
-        widgets::swatch(ui, palette(ui).kind(facts.kind));
-        let turn = if m.turn == 0 {
-            String::new()
-        } else {
-            format!(" · turn {}", m.turn)
-        };
-        ui.label(weak(
-            ui,
-            format!(
-                "{} · {} tok{turn}",
-                speaker(input, message),
-                wording::tokens(tokens)
-            ),
-        ));
-    });
-    ui.horizontal_wrapped(|ui| {
-        let detail = input.view.detail;
         ui.spacing_mut().button_padding = egui::vec2(8.0, 2.0);
         ui.spacing_mut().interact_size.y = 22.0;
-        for (aspect, name) in [
-            (Aspect::Parts, "Parts"),
-            (Aspect::Record, "Record"),
-            (Aspect::Changes, "Changes"),
-        ] {
-            let mut tab = ui.selectable_label(detail.aspect == aspect, name);
-            if aspect == Aspect::Changes {
-                tab = tab.on_hover_text("The focused lane's version of this message");
-                if is_changed(input, message) {
-                    let dot = tab.rect.right_top() + vec2(-3.0, 5.0);
-                    ui.painter().circle_filled(dot, 2.5, palette(ui).accent);
-                }
-            }
-            if tab.clicked() {
-                commands.push(MessagesCommand::Detail(Detail { aspect, page: 0 }));
-            }
-        }
+        aspects(ui, input, message, commands);
         if let Some(text) = input.text
             && ui
                 .button("Copy")
@@ -193,8 +155,43 @@ fn head(ui: &mut Ui, input: &MessagesInput<'_>, message: usize, commands: &mut C
     notes::dialog::full(ui, input.config, message);
 }
 
+fn title(ui: &mut Ui, input: &MessagesInput<'_>, message: usize) {
+    let kind = input.document.facts[message].kind;
+    let number = wording::number(message);
+    ui.label(RichText::new(format!("Message {number}")).text_style(theme::strong()));
+    widgets::swatch(ui, palette(ui).kind(kind));
+    let turn = match input.document.session().messages[message].turn {
+        0 => String::new(),
+        turn => format!(" · turn {turn}"),
+    };
+    let tokens = wording::tokens(input.runs.case.ledger.message(message));
+    let text = format!("{} · {tokens} tok{turn}", role_text(input, message));
+    ui.label(weak(ui, text));
+}
+
+/// Shows the choice of the aspect. A dot marks changes of the focused lane.
+fn aspects(ui: &mut Ui, input: &MessagesInput<'_>, message: usize, commands: &mut Commands) {
+    for (aspect, name) in [
+        (Aspect::Parts, "Parts"),
+        (Aspect::Record, "Record"),
+        (Aspect::Changes, "Changes"),
+    ] {
+        let mut tab = ui.selectable_label(input.view.detail.aspect == aspect, name);
+        if aspect == Aspect::Changes {
+            tab = tab.on_hover_text("The focused lane's version of this message");
+            if is_changed(input, message) {
+                let dot = tab.rect.right_top() + vec2(-3.0, 5.0);
+                ui.painter().circle_filled(dot, 2.5, palette(ui).accent);
+            }
+        }
+        if tab.clicked() {
+            commands.push(MessagesCommand::Detail(Detail { aspect, page: 0 }));
+        }
+    }
+}
+
 /// Returns the role of a message. Tool results that a format sends as user messages are labelled as such.
-fn speaker(input: &MessagesInput<'_>, message: usize) -> &'static str {
+fn role_text(input: &MessagesInput<'_>, message: usize) -> &'static str {
     let session = input.document.session();
     let m = &session.messages[message];
     match (m.role, m.author(session.parts_of(m))) {
@@ -225,8 +222,10 @@ fn links(ui: &mut Ui, input: &MessagesInput<'_>, message: usize, commands: &mut 
 /// Returns whether the focused lane changed or removed the message.
 fn is_changed(input: &MessagesInput<'_>, message: usize) -> bool {
     let lane = input.selection.lane.and_then(|l| input.rows.lanes.get(l));
-    let seen = lane.and_then(|lane| lane.messages.get(message));
-    seen.is_some_and(|seen| !matches!(seen.status, MessageStatus::Kept | MessageStatus::Absent))
+    let in_lane = lane.and_then(|lane| lane.messages.get(message));
+    in_lane.is_some_and(|in_lane| {
+        !matches!(in_lane.status, MessageStatus::Kept | MessageStatus::Absent)
+    })
 }
 
 /// Returns the link text for the paired message.
@@ -239,7 +238,8 @@ fn partner_word(input: &MessagesInput<'_>, message: usize) -> &'static str {
     if calls { "result in" } else { "called in" }
 }
 
-fn pager(ui: &mut Ui, detail: Detail, (page, pages): (usize, usize), commands: &mut Commands) {
+/// Shows the number of a page and buttons for the others, if there are several pages.
+fn pager(ui: &mut Ui, detail: Detail, page: usize, pages: usize, commands: &mut Commands) {
     if pages == 1 {
         return;
     }
@@ -265,6 +265,7 @@ fn pager(ui: &mut Ui, detail: Detail, (page, pages): (usize, usize), commands: &
     });
 }
 
+/// Shows a page of a section below its title.
 pub(in crate::app) fn show_section(
     ui: &mut Ui,
     section: &Section,

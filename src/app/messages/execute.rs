@@ -1,7 +1,7 @@
 //! Executes commands of the tab Messages.
 
 use super::state::{Detail, FoundHit, MessagesCommand};
-use crate::analysis::query::Hit;
+use crate::analysis::query::{Direction, Hit};
 use crate::app::App;
 use crate::app::selection::SelectCommand;
 use crate::app::view::Tab;
@@ -23,7 +23,7 @@ impl App {
                 self.show_tab(Tab::Messages);
                 self.once.focuses_filter = true;
             }
-            MessagesCommand::Find { is_back } => self.find(is_back),
+            MessagesCommand::Find(direction) => self.find(direction),
             MessagesCommand::Show(hit) => self.show_hit(hit),
             MessagesCommand::ShowFound(place) => {
                 if let Some(found) = &mut view.found {
@@ -38,10 +38,10 @@ impl App {
     }
 
     /// Selects the next or previous match of the query and shows it.
-    fn find(&mut self, is_back: bool) {
+    fn find(&mut self, direction: Direction) {
         let hits = self.derived.hits();
         let hit = self.view.messages.found.map(|found| found.hit);
-        let next = hits.and_then(|hits| hits.step(hit, self.selection.message, is_back));
+        let next = hits.and_then(|hits| hits.step(hit, self.selection.message, direction));
         if let Some(hit) = next {
             self.show_hit(hit);
         }

@@ -3,7 +3,7 @@
 use super::input::MessagesInput;
 use super::state::{HitPlace, MessagesCommand};
 use super::text::MessageText;
-use crate::analysis::query::{Hit, Query, SnippetPiece, Subject, complete};
+use crate::analysis::query::{Direction, Hit, Query, SnippetPiece, Subject, complete};
 use crate::app::command::Commands;
 use crate::app::theme::palette;
 use crate::app::widgets::text::small;
@@ -11,6 +11,7 @@ use crate::app::{widgets, wording};
 use egui::cache::FramePublisher;
 use egui::text::{CCursor, CCursorRange};
 use egui::{Button, CompletionPopup, Id, Key, Margin, Suggestion, TextEdit, Ui, vec2};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// Shows the field. Enter selects the next match, Shift+Enter the previous one.
@@ -50,8 +51,12 @@ pub(super) fn field(ui: &mut Ui, input: &MessagesInput<'_>, width: f32, commands
     }
     let is_entered = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
     if is_entered && !text.trim().is_empty() {
-        let is_back = ui.input(|i| i.modifiers.shift);
-        commands.push(MessagesCommand::Find { is_back });
+        let direction = if ui.input(|i| i.modifiers.shift) {
+            Direction::Previous
+        } else {
+            Direction::Next
+        };
+        commands.push(MessagesCommand::Find(direction));
         response.request_focus();
     }
     if text != filter.text {
@@ -73,12 +78,14 @@ pub(super) fn count(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Comma
     let is_invalid = input.view.filter.error.is_some();
     let n = if is_invalid { 0 } else { hits.list.len() };
     // From right to left.
-    for (sign, name, is_back) in [("↓", "Next match", false), ("↑", "Previous match", true)] {
+    for (sign, name, keys, direction) in [
+        ("↓", "Next match", "F3", Direction::Next),
+        ("↑", "Previous match", "Shift+F3", Direction::Previous),
+    ] {
         let button = Button::new(sign).min_size(vec2(22.0, 22.0));
         let button = ui.add_enabled(n > 0, button).accessible_name(name);
-        let keys = if is_back { "Shift+F3" } else { "F3" };
         if button.on_hover_text(format!("{name} ({keys})")).clicked() {
-            commands.push(MessagesCommand::Find { is_back });
+            commands.push(MessagesCommand::Find(direction));
         }
     }
     if is_invalid {
@@ -121,16 +128,16 @@ pub(super) fn place(hit: Hit, text: &MessageText, query: &Query) -> HitPlace {
     }
 }
 
-/// Minimum and maximum number of characters of a snippet.
-const SNIPPET: (usize, usize) = (24, 120);
+/// Number of characters of a snippet.
+const SNIPPET_CHARS: RangeInclusive<usize> = 24..=120;
 /// Mean width of a character, in points.
 const CHARACTER: f32 = 6.5;
 
 /// Snippets of the previous frame, by message, query and match.
 type Snippets = FramePublisher<Id, Arc<Vec<SnippetPiece>>>;
 
-/// Returns the text around a match of the query in a message: the one that was found last, else the first. `None` if no text
-/// is searched.
+/// Returns the text around a match of the query in a message: around the match that was found last, else around the first.
+/// `None` if the query searches no text.
 pub(super) fn snippet(
     ui: &Ui,
     input: &MessagesInput<'_>,
@@ -142,7 +149,7 @@ pub(super) fn snippet(
     let hit = found.filter(|hit| hit.message as usize == message);
     let nth = hit.map(|hit| (hit.part, hit.nth));
     let chars = (ui.available_width() / CHARACTER) as usize;
-    let chars = chars.clamp(SNIPPET.0, SNIPPET.1);
+    let chars = chars.clamp(*SNIPPET_CHARS.start(), *SNIPPET_CHARS.end());
     let text = &input.view.filter.text;
     let id = Id::unique((input.document.id, message, nth, text, chars));
     let known = ui.memory_mut(|memory| memory.caches.cache::<Snippets>().get(&id).cloned());

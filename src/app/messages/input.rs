@@ -54,8 +54,10 @@ impl<'a> MessagesInput<'a> {
             cumulative: session.derived.cumulative(),
             text: session
                 .derived
-                .text(session.document, &session.selection, session.view),
-            changes: session.derived.changes(&session.selection, session.view),
+                .selected_text(session.document, &session.selection, session.view),
+            changes: session
+                .derived
+                .selected_changes(&session.selection, session.view),
             once: session.once,
             view: &session.view.messages,
         }

@@ -112,20 +112,36 @@ impl Filter {
     }
 }
 
-/// Returns the indices of the listed messages, in order: of these calls, or of all. The marks are used only if the filter
-/// needs them. Without `cumulative`, columns that depend on it keep the conversation order.
+/// The messages to list.
+#[derive(Clone, Copy, Debug)]
+pub struct Listed<'a> {
+    /// The filter.
+    pub filter: &'a Filter,
+    /// The marks, for a filter that shows only marked messages.
+    pub manual_edits: &'a ManualEdits,
+    /// The calls whose new messages are listed; `None` for all.
+    pub calls: Option<CallRange>,
+}
+
+/// Returns the indices of the listed messages, in order. Without `cumulative`, columns that depend on it keep the
+/// conversation order.
 pub fn order(
     document: &Document,
     ledger: &TokenLedger,
     cumulative: Option<&CumulativeTokens>,
-    (filter, manual_edits, calls): (&Filter, &ManualEdits, Option<CallRange>),
+    listed: Listed<'_>,
     sort: Sort,
 ) -> Vec<u32> {
+    let Listed {
+        filter,
+        manual_edits,
+        calls,
+    } = listed;
     let session = document.session();
     let n = document.n_messages() as u32;
     let mut shown: Vec<u32> = (0..n)
         .into_par_iter()
-        .filter(|m| calls.is_none_or(|calls| document.is_of(*m as usize, calls)))
+        .filter(|m| calls.is_none_or(|calls| document.is_new_at(*m as usize, calls)))
         .filter(|m| !filter.is_marked || Mark::of(manual_edits, *m as usize).is_some())
         .filter(|m| !filter.hidden[document.facts[*m as usize].kind.index()])
         .filter(|m| filter.error.is_none() && filter.query.matches(session, ledger, *m as usize))
@@ -149,8 +165,8 @@ pub fn order(
                 tokens(a).cmp(&tokens(b))
             }
             Column::LastUsed => {
-                let need = |m: usize| cumulative?.last_need(&document.loaded.case, m);
-                need(a).cmp(&need(b))
+                let last_use = |m: usize| cumulative?.last_use(&document.loaded.case, m);
+                last_use(a).cmp(&last_use(b))
             }
         }
     };
@@ -165,20 +181,24 @@ pub fn order(
     shown
 }
 
-/// Returns the selected messages: those that were selected one by one, or one, or the table rows between it and the anchor,
-/// inclusive.
-pub fn chosen(selection: &Selection, added: &BTreeSet<u32>, order: &[u32]) -> Vec<usize> {
+/// Returns the selected messages: those that were selected one by one (`added`), else the table rows from the anchor to
+/// the selected message, else only that message.
+pub fn selected_messages(
+    selection: &Selection,
+    added: &BTreeSet<u32>,
+    order: &[u32],
+) -> Vec<usize> {
     if !added.is_empty() {
         return added.iter().map(|m| *m as usize).collect();
     }
-    match chosen_rows(selection, order) {
+    match selected_rows(selection, order) {
         Some(rows) => order[rows].iter().map(|m| *m as usize).collect(),
         None => selection.message.into_iter().collect(),
     }
 }
 
 /// Returns the selected rows; `None` if one message is selected or an end is not in the table.
-pub fn chosen_rows(selection: &Selection, order: &[u32]) -> Option<RangeInclusive<usize>> {
+pub fn selected_rows(selection: &Selection, order: &[u32]) -> Option<RangeInclusive<usize>> {
     let row = |message: usize| order.iter().position(|m| *m as usize == message);
     let (anchor, message) = (row(selection.anchor?)?, row(selection.message?)?);
     Some(anchor.min(message)..=anchor.max(message))
@@ -207,7 +227,7 @@ mod tests {
             ..Selection::default()
         };
         let none = BTreeSet::new();
-        let chosen = |selection: &Selection| super::chosen(selection, &none, &order);
+        let chosen = |selection: &Selection| selected_messages(selection, &none, &order);
         assert_eq!(chosen(&selected(None, Some(2))), [2]);
         assert_eq!(chosen(&selected(Some(1), Some(2))), [2, 7, 1]);
         assert_eq!(chosen(&selected(Some(4), Some(7))), [4, 2, 7]);
@@ -215,7 +235,7 @@ mod tests {
         assert_eq!(chosen(&selected(Some(9), Some(7))), [7]);
         assert!(chosen(&selected(None, None)).is_empty());
         let added = BTreeSet::from([1, 4]);
-        let chosen = super::chosen(&selected(None, Some(1)), &added, &order);
+        let chosen = selected_messages(&selected(None, Some(1)), &added, &order);
         assert_eq!(chosen, [1, 4]);
     }
 

@@ -4,17 +4,17 @@ use super::columns::Col;
 use super::detail;
 use super::find;
 use super::input::MessagesInput;
-use super::order::{Filter, chosen, chosen_rows};
+use super::order::{Filter, selected_messages, selected_rows};
 use super::state::MessagesCommand;
 use super::text::MessageText;
 use crate::app::command::Commands;
-use crate::app::manual_edits::list_menu::AllMarks;
+use crate::app::manual_edits::edits_button::EditsButton;
 use crate::app::selection::SelectCommand;
 use crate::app::shell::command::ShellCommand;
 use crate::app::shell::open_session::OpenSession;
 use crate::app::shell::resizable_panel::{ResizablePanel, Side};
 use crate::app::theme::{palette, space};
-use crate::app::widgets::in_view::{InView, Rows};
+use crate::app::widgets::in_view::{InView, Rows, SelectedRow};
 use crate::app::widgets::table::{Row, Table};
 use crate::app::widgets::text::{padded, small, weak};
 use crate::app::{manual_edits, notes, widgets, wording};
@@ -78,7 +78,7 @@ pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &m
     if is_finding && ui.available_width() > MIN_COUNTED {
         find::count(ui, input, commands);
     }
-    let selected = chosen(&input.selection, &input.view.added, input.order);
+    let selected = selected_messages(&input.selection, &input.view.added, input.order);
     if selected.len() > 1 {
         totals(ui, input, &selected);
     } else if !is_finding && ui.available_width() > MIN_COUNTED {
@@ -92,11 +92,11 @@ pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &m
     if !is_finding || has_hidden(input) || ui.available_width() > min_field + KINDS {
         kinds(ui, input, commands);
     }
-    let marks = AllMarks::fitting(ui, input, min_field);
+    let edits = EditsButton::fitting(ui, input, min_field);
     // Shrinks where the tabs leave little width.
-    let width = (ui.available_width() - 14.0 - marks.width).clamp(MIN_FILTER, 210.0);
+    let width = (ui.available_width() - 14.0 - edits.width).clamp(MIN_FILTER, 210.0);
     find::field(ui, input, width, commands);
-    marks.show(ui, input, commands);
+    edits.show(ui, input, commands);
 }
 
 /// Shows the number of selected messages and their tokens.
@@ -194,7 +194,7 @@ fn table(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
         input.view.sort,
     );
     let ctx = ui.ctx().clone();
-    let id = Id::unique(("message rows in view", input.document.place));
+    let id = Id::unique(("message rows in view", input.document.source_id));
     let shape = Rows {
         len: input.order.len(),
         row: ROW,
@@ -202,17 +202,17 @@ fn table(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
     };
     let mut kept = InView::load(&ctx, id);
     if input.once.reveals_message || input.once.reorders_messages {
-        kept.ask();
+        kept.request();
     }
     let selected = selected_row(input, &kept);
-    let followed = kept.follow(selected.map(|row| (row, (row, 0))), shape);
+    let followed = kept.follow(selected.map(SelectedRow::new), shape);
     // Without a selection, a newly sorted table starts at the top.
     let start = (input.once.reorders_messages && selected.is_none()).then_some(0.0);
     let offset = followed.or(start).unwrap_or(kept.offset);
     let new = new_at_call(input);
-    let stretch = chosen_rows(&input.selection, input.order);
+    let stretch = selected_rows(&input.selection, input.order);
     let shown = Table::new(
-        ("messages", input.document.place),
+        ("messages", input.document.source_id),
         columns,
         input.order.len(),
     )
@@ -234,7 +234,7 @@ fn table(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
     if let Some(key) = shown.sorted_by.and_then(Col::sort_key) {
         commands.push(MessagesCommand::Sort(input.view.sort.clicked(key)));
     }
-    kept.store(&ctx, id, shown.offset, selected.map(|row| (row, shape)));
+    kept.store(&ctx, id, shown.offset, shape);
 }
 
 /// Returns the table row of the selected message. Checks its previous row first.
@@ -266,7 +266,7 @@ fn clicks(
         });
     }
     row.menu(|ui| {
-        let mut messages = chosen(&input.selection, &input.view.added, input.order);
+        let mut messages = selected_messages(&input.selection, &input.view.added, input.order);
         if !messages.contains(&message) {
             messages = vec![message];
         }

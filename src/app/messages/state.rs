@@ -1,7 +1,7 @@
 //! View settings of the tab Messages, and the commands that change them.
 
 use super::order::{Filter, Sort};
-use crate::analysis::query::Hit;
+use crate::analysis::query::{Direction, Hit};
 use std::collections::BTreeSet;
 
 /// View settings of the tab Messages.
@@ -85,10 +85,7 @@ pub enum MessagesCommand {
     /// Show the tab and focus the filter field.
     FocusFilter,
     /// Select the next match of the query, or the previous one.
-    Find {
-        /// Whether to select the previous one.
-        is_back: bool,
-    },
+    Find(Direction),
     /// Select this match of the query.
     Show(Hit),
     /// Show the match that was found last at this place.

@@ -1,8 +1,9 @@
 //! Full text of a message, by part or by record of the file, divided into pages.
 
 use crate::app::open::document::{self, Document};
+use crate::app::wording;
 use crate::safe_text;
-use crate::session::{Body, Kind, Message, Part, kind_of};
+use crate::session::{Body, COMMAND_KEYS, Kind, Message, PATH_KEYS, Part, kind_of};
 use crate::tokens::TokenLedger;
 use crate::units::{Bytes, Tokens};
 
@@ -23,7 +24,7 @@ pub struct Section {
     pub title: String,
     /// Kind; `None` for a record.
     pub kind: Option<Kind>,
-    /// Exact tokens; `None` for a record.
+    /// Tokens; `None` for a record.
     pub tokens: Option<Tokens>,
     /// Its text, safe to show.
     pub text: String,
@@ -53,20 +54,15 @@ impl MessageText {
         };
         let record = |(idx, span): (usize, &crate::session::Span)| {
             let raw = session.raw(span);
-            let raw = String::from_utf8_lossy(&raw);
-            let pretty = serde_json::from_str::<serde_json::Value>(&raw)
-                .ok()
-                .and_then(|v| serde_json::to_string_pretty(&v).ok());
-            let (at, size) = (
-                crate::app::wording::grouped(span.start as u64),
-                crate::app::wording::bytes(Bytes(span.len() as u64)),
-            );
-            let line = crate::app::wording::grouped(document.line_of(span.start) as u64);
+            let text = pretty(&String::from_utf8_lossy(&raw));
+            let at = wording::grouped(span.start as u64);
+            let size = wording::bytes(Bytes(span.len() as u64));
+            let line = wording::grouped(document.line_of(span.start) as u64);
             Section {
                 title: format!("record {} · line {line} · {size} at byte {at}", idx + 1),
                 kind: None,
                 tokens: None,
-                text: safe_text::visible(&pretty.unwrap_or_else(|| raw.into_owned())).into_owned(),
+                text: safe_text::visible(&text).into_owned(),
             }
         };
         Self {
@@ -126,7 +122,7 @@ fn section(message: &Message, part: &Part, tokens: Tokens) -> Section {
 }
 
 fn title(kind: Kind, body: &Body) -> String {
-    let kind = crate::app::wording::kind(kind);
+    let kind = wording::kind(kind);
     match body {
         Body::ToolCall { call, tool, .. } => format!("{kind} {tool} · {call}"),
         Body::ToolResult {
@@ -145,13 +141,13 @@ fn title(kind: Kind, body: &Body) -> String {
             bytes,
             ..
         } => {
-            let size = crate::app::wording::bytes(Bytes(*bytes));
+            let size = wording::bytes(Bytes(*bytes));
             format!("{} · {size}", document::media(mime, *pixels))
         }
         Body::Thinking { sealed_bytes, .. } if *sealed_bytes > 0 => {
             format!(
-                "{kind} · {} sealed",
-                crate::app::wording::bytes(Bytes(u64::from(*sealed_bytes)))
+                "{kind} · {} encrypted",
+                wording::bytes(Bytes(u64::from(*sealed_bytes)))
             )
         }
         Body::Opaque { name, .. } => format!("{kind} · {name}"),
@@ -167,13 +163,8 @@ pub(in crate::app) fn pretty(json: &str) -> String {
         .unwrap_or_else(|| json.to_owned())
 }
 
-/// Arguments that describe the target of a call, most specific first.
-const SUBJECTS: [&str; 16] = [
-    "command",
-    "cmd",
-    "file_path",
-    "filePath",
-    "path",
+/// Arguments besides commands and paths that describe the target of a call, most specific first.
+const SUBJECT_KEYS: [&str; 11] = [
     "pattern",
     "query",
     "url",
@@ -189,9 +180,10 @@ const SUBJECTS: [&str; 16] = [
 
 /// Returns the target of a call on one line: its command, path or query, else its first text, else its arguments.
 pub(in crate::app) fn subject(arguments: &str, max_chars: usize) -> String {
-    let sentence = serde_json::from_str::<serde_json::Value>(arguments).ok();
-    let object = sentence.as_ref().and_then(serde_json::Value::as_object);
-    let named = object.and_then(|o| SUBJECTS.iter().find_map(|key| words(o.get(*key)?)));
+    let json = serde_json::from_str::<serde_json::Value>(arguments).ok();
+    let object = json.as_ref().and_then(serde_json::Value::as_object);
+    let keys = || COMMAND_KEYS.iter().chain(&PATH_KEYS).chain(&SUBJECT_KEYS);
+    let named = object.and_then(|o| keys().find_map(|key| words(o.get(*key)?)));
     let first = || object.and_then(|o| o.values().find_map(words));
     // Reads only a small multiple of the displayed length from a long text.
     let line = |text: &str| safe_text::one_line(safe_text::head(text, 8 * max_chars), max_chars);

@@ -5,7 +5,7 @@ use crate::app::command::Commands;
 use crate::app::config::Config;
 use crate::app::theme::{palette, space};
 use crate::app::widgets::dialog::{
-    DialogEnd, DialogField, dialog, dialog_buttons, dialog_end, dialog_title,
+    DialogAction, DialogEnd, DialogField, dialog, dialog_buttons, dialog_end, dialog_title,
 };
 use crate::app::widgets::text::{small, weak};
 use crate::app::wording;
@@ -40,7 +40,12 @@ pub fn show(ui: &Ui, note: &NoteDraft, config: &Config, commands: &mut Commands)
         } else {
             "Save"
         };
-        dialog_buttons(ui, verb, has_note || !is_empty, input.is_entered)
+        let action = DialogAction {
+            verb,
+            is_possible: has_note || !is_empty,
+            is_entered: input.is_entered,
+        };
+        dialog_buttons(ui, action)
     });
     commands.extend(dialog_end(&modal).map(|end| match end {
         DialogEnd::Confirmed => NoteCommand::Save,

@@ -31,10 +31,10 @@ enum Row {
 }
 
 /// Returns a short label of the open conversation, such as `sub-agent, 2 of 3`. `None` if it is the only one.
-pub(in crate::app) fn place(document: &Document) -> Option<String> {
+pub(in crate::app) fn open_label(document: &Document) -> Option<String> {
     let all = &document.loaded.conversations;
     let open = all.get(document.conversation).filter(|_| all.len() > 1)?;
-    let what = match &open.track {
+    let track = match &open.track {
         _ if !has_tracks(all) => "",
         Track::Main => "main, ",
         Track::SubAgent(_) => "sub-agent, ",
@@ -42,7 +42,7 @@ pub(in crate::app) fn place(document: &Document) -> Option<String> {
     };
     let number = wording::number(document.conversation);
     let n = wording::grouped(all.len() as u64);
-    Some(format!("{what}{number} of {n}"))
+    Some(format!("{track}{number} of {n}"))
 }
 
 /// Returns the hover text for the open conversation.
@@ -51,7 +51,7 @@ pub(in crate::app) fn help(document: &Document) -> String {
     let open = all.get(document.conversation).filter(|_| has_tracks(all));
     let what = open.map_or_else(String::new, |open| {
         let title = safe_text::one_line(&open.title, 120);
-        format!("{title}\n{}\n\n", capital(&track(open)))
+        format!("{title}\n{}\n\n", wording::capitalized(&track(open)))
     });
     format!("{what}Click to choose another conversation of this file.")
 }
@@ -100,16 +100,18 @@ fn rows(all: &[Conversation], open: usize) -> Vec<Row> {
     ];
     let mut rows = Vec::with_capacity(all.len() + groups.len());
     for (heading, is_in) in groups {
-        let its = (0..all.len()).filter(|at| is_in(&all[*at].track));
-        rows.push(Row::Heading(heading));
-        rows.extend(its.map(Row::Conversation));
-        if rows.last() == Some(&Row::Heading(heading)) {
-            rows.pop();
+        let mut members = (0..all.len())
+            .filter(|at| is_in(&all[*at].track))
+            .peekable();
+        if members.peek().is_some() {
+            rows.push(Row::Heading(heading));
+            rows.extend(members.map(Row::Conversation));
         }
     }
     rows
 }
 
+/// Lists each conversation, followed by its sub-agents.
 fn families(all: &[Conversation], open: usize) -> Vec<Row> {
     let parent = |conversation: &Conversation| match conversation.start {
         Some(Start::Of(parent)) => Some(parent),
@@ -231,13 +233,10 @@ fn hint(conversation: &Conversation) -> String {
             format!("{messages}, {}", wording::count(size.calls, "call"))
         },
     );
-    format!("{title}\n{}\n{size}", capital(&track(conversation)))
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().map(|c| c.to_uppercase().to_string());
-    first.unwrap_or_default() + chars.as_str()
+    format!(
+        "{title}\n{}\n{size}",
+        wording::capitalized(&track(conversation))
+    )
 }
 
 #[cfg(test)]

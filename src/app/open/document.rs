@@ -57,25 +57,25 @@ impl Origin {
 pub struct Document {
     /// Unique ID, also among documents of one file.
     pub id: u64,
-    /// ID shared by all versions of a growing file, so that the view is preserved.
-    pub place: u64,
+    /// ID of the source: shared by all versions of a growing file, so that the view is preserved.
+    pub source_id: u64,
     /// Source of the document.
     pub origin: Origin,
-    /// Session, weights, windows and warnings.
+    /// Session, token counts, windows and warnings.
     pub loaded: Loaded,
     /// Index of the conversation in a file with several, from 0.
     pub conversation: usize,
     /// One entry per message.
-    pub facts: Vec<Facts>,
+    pub facts: Vec<MessageFacts>,
     /// Recorded marks of the timeline.
-    pub marks: Marks,
+    pub marks: RecordedMarks,
     /// Calls and results without a match.
     pub issues: Vec<Issue>,
 }
 
 /// Timeline marks that do not depend on the config.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Marks {
+pub struct RecordedMarks {
     /// Tokens reported by the provider, by call.
     pub usage: Vec<(usize, Tokens)>,
     /// The first call of each turn.
@@ -84,12 +84,12 @@ pub struct Marks {
 
 /// Cached facts about a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Facts {
+pub struct MessageFacts {
     /// The kind with the most tokens.
     pub kind: Kind,
     /// The tool of its call or result.
     pub tool: Option<Box<str>>,
-    /// Its start on one line.
+    /// The start of its text on one line.
     pub preview: Box<str>,
     /// Index of the call that wrote it or included it first; `None` if no call included it.
     pub call: Option<usize>,
@@ -98,7 +98,7 @@ pub struct Facts {
 }
 
 impl Document {
-    /// Computes the facts that panels need.
+    /// Creates a document and computes the facts about its messages.
     pub fn new(origin: Origin, loaded: Loaded, conversation: usize) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let session = &loaded.case.session;
@@ -107,7 +107,7 @@ impl Document {
             .messages
             .iter()
             .enumerate()
-            .map(|(idx, message)| Facts {
+            .map(|(idx, message)| MessageFacts {
                 kind: message_kind(&loaded.case, message),
                 tool: session
                     .parts_of(message)
@@ -119,11 +119,11 @@ impl Document {
                 partners: std::mem::take(&mut partners[idx]),
             })
             .collect();
-        let (id, marks) = (NEXT.fetch_add(1, Ordering::Relaxed), Marks::new(session));
-        let issues = issues(session);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        let (marks, issues) = (RecordedMarks::new(session), issues(session));
         Self {
             id,
-            place: id,
+            source_id: id,
             origin,
             loaded,
             conversation,
@@ -138,8 +138,12 @@ impl Document {
     pub fn following(self, before: &Self) -> Self {
         let source = &self.session().source.bytes;
         let has_grown = source.starts_with(&before.session().source.bytes);
-        let place = if has_grown { before.place } else { self.place };
-        Self { place, ..self }
+        let source_id = if has_grown {
+            before.source_id
+        } else {
+            self.source_id
+        };
+        Self { source_id, ..self }
     }
 
     /// Returns the session.
@@ -147,7 +151,7 @@ impl Document {
         &self.loaded.case.session
     }
 
-    /// Returns whether this is a conversation of a source.
+    /// Returns whether this is the given conversation of a source.
     pub fn is_from(&self, origin: &Origin, conversation: usize) -> bool {
         self.conversation == conversation && self.origin == *origin
     }
@@ -168,8 +172,8 @@ impl Document {
         self.session().calls.len().saturating_sub(1)
     }
 
-    /// Returns a display name of the source.
-    pub fn place(&self) -> String {
+    /// Describes the source: the path of a file, `a bundled example`.
+    pub fn source_text(&self) -> String {
         match &self.origin {
             Origin::Path(path) => path.display().to_string(),
             Origin::Example(_) => "a bundled example".to_owned(),
@@ -194,8 +198,12 @@ impl Document {
         bytes.line_ends(&(0..byte.min(bytes.len()))) + 1
     }
 
-    /// Returns the heaviest message added at a call, with its tokens.
-    pub fn biggest_growth(&self, ledger: &TokenLedger, call: usize) -> Option<(usize, Tokens)> {
+    /// Returns the largest message added at a call, with its tokens.
+    pub fn largest_new_message(
+        &self,
+        ledger: &TokenLedger,
+        call: usize,
+    ) -> Option<(usize, Tokens)> {
         let session = self.session();
         let new = (call < session.calls.len()).then(|| session.new_messages(call))?;
         let in_history = new.filter(|m| session.messages[*m].in_history);
@@ -205,7 +213,7 @@ impl Document {
     }
 
     /// Returns whether one of these calls wrote a message or included it first.
-    pub fn is_of(&self, message: usize, calls: CallRange) -> bool {
+    pub fn is_new_at(&self, message: usize, calls: CallRange) -> bool {
         self.facts[message]
             .call
             .is_some_and(|call| calls.contains(call))
@@ -213,12 +221,11 @@ impl Document {
 
     /// Returns the display name of the format.
     pub fn format_label(&self) -> &'static str {
-        let name = self.session().source.format;
-        crate::formats::by_name(name).map_or(name, |f| f.label)
+        crate::formats::label(self.session().source.format)
     }
 }
 
-impl Marks {
+impl RecordedMarks {
     fn new(session: &Session) -> Self {
         let calls = || session.calls.iter().enumerate();
         let usage = calls()

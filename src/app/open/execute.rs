@@ -67,7 +67,7 @@ impl App {
             conversation,
         };
         // An open session that is opened again starts anew, or from its workspace.
-        self.keep_workspace(ctx, true);
+        self.keep_workspace_now(ctx);
         let visited = self.visits.bytes(&origin, conversation);
         let kept = KeptStates {
             workspaces: self.saver.store().clone(),
@@ -141,7 +141,7 @@ impl App {
     ) {
         self.leave_session(ctx);
         if let Origin::Path(path) = &document.origin {
-            let warning = self.memory.opened(path);
+            let warning = self.saved.add_recent(path);
             self.warn(warning);
         }
         self.derived.clear(&document);

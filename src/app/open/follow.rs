@@ -8,7 +8,6 @@ use crate::app::background::task;
 use crate::app::shell::history::History;
 use crate::exec::LoadOptions;
 use crate::tokens;
-use std::sync::Arc;
 
 impl App {
     /// Starts watching the open file.
@@ -38,35 +37,24 @@ impl App {
         };
         live.read_again(ctx, options);
         live.receive(ctx, options, document, &self.selection);
-        let ready = live.take_ready(
-            ctx,
-            &self.policies,
-            &self.config,
-            (&self.view, &self.derived),
-        );
-        let Some((next, derived, selection)) = ready else {
+        let (policies, config) = (&self.policies, &self.config);
+        let next = live.take_ready(ctx, policies, config, &self.view, &self.derived);
+        let Some(next) = next else {
             return;
         };
-        let has_grown = next.place == document.place;
-        let before = self.document.replace(next);
-        task::drop_in_background((before, std::mem::replace(&mut self.derived, derived)));
-        self.selection = selection;
+        let has_grown = next.document.source_id == document.source_id;
+        let before = self.document.replace(next.document);
+        let results = std::mem::replace(&mut self.derived, next.derived);
+        task::drop_in_background((before, results));
+        self.selection = next.selection;
         if !has_grown {
             self.remove_marks_of_previous_file();
         }
     }
 
-    /// Forgets marks at calls and messages, since the file is a different one.
+    /// Removes marks at calls and messages, since the file is a different one.
     fn remove_marks_of_previous_file(&mut self) {
-        let config = &mut self.config;
-        let had_any = !config.restarts.is_empty()
-            || !config.errors.is_empty()
-            || !config.manual_edits.is_empty()
-            || !config.notes.is_empty();
-        config.restarts.clear();
-        config.errors.clear();
-        config.manual_edits = Arc::default();
-        config.notes = Arc::default();
+        let had_any = self.config.remove_marks();
         self.history = History::new(self.config.clone());
         self.toasts.info(if had_any {
             "The file was replaced: marks and notes at its calls and messages were removed."

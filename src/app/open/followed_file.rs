@@ -1,5 +1,5 @@
-//! Follows a file that is still being written: a thread watches it, changes are read, and a new version is shown once
-//! all of its results are ready, so that nothing flickers.
+//! Follows a file that is still being written. A thread watches the file; after a change it is read, and the new version
+//! is shown once all of its results are ready, so that nothing flickers.
 
 use super::document::{Document, Origin};
 use super::loading::{KeptStates, Loading};
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 const EVERY: Duration = Duration::from_millis(700);
 
 /// Maximum wait for the slowest results (losses, insights) before the rest is shown without them.
-const PATIENCE: Duration = Duration::from_secs(5);
+const MAX_WAIT: Duration = Duration::from_secs(5);
 
 /// The open file while it may grow.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(in crate::app) struct FollowedFile {
     path: PathBuf,
     watch: Watch,
     loading: Option<Loading>,
-    next: Option<Next>,
+    next: Option<NewVersion>,
     /// Number of times the file was read again.
     n_read: usize,
     /// The error of the last attempt to read it.
@@ -47,12 +47,12 @@ pub(in crate::app) enum FollowedState<'a> {
     Gone,
 }
 
-/// The new version, until it can be shown.
+/// The new version of a file.
 #[derive(Debug)]
-struct Next {
-    document: Arc<Document>,
-    derived: Derived,
-    selection: Selection,
+pub(super) struct NewVersion {
+    pub(super) document: Arc<Document>,
+    pub(super) derived: Derived,
+    pub(super) selection: Selection,
     /// Time at which lanes and rows were ready.
     replayed: Option<Instant>,
 }
@@ -129,7 +129,7 @@ impl FollowedFile {
                             ..options
                         },
                     ),
-                    None => self.next = Some(Next::new(document, shown, at)),
+                    None => self.next = Some(NewVersion::new(document, shown, at)),
                 }
             }
             // Incomplete or missing: the previous version is kept until the file changes again.
@@ -141,32 +141,27 @@ impl FollowedFile {
         }
     }
 
-    /// Returns the document and results to show from now on, once they are ready.
+    /// Computes the results of the new version. Returns it once they are ready; `shown` are the results shown now.
     pub(super) fn take_ready(
         &mut self,
         ctx: &egui::Context,
         policies: &Policies,
         config: &Config,
-        (view, shown): (&View, &Derived),
-    ) -> Option<(Arc<Document>, Derived, Selection)> {
+        view: &View,
+        shown: &Derived,
+    ) -> Option<NewVersion> {
         let next = self.next.as_mut()?;
-        let Next {
-            document,
-            derived,
-            selection,
-            replayed,
-        } = next;
-        derived.update(ctx, document, policies, config, selection, view);
+        let derived = &mut next.derived;
+        derived.update(ctx, &next.document, policies, config, &next.selection, view);
         if derived.runs().is_none() || derived.rows().is_none() {
             return None;
         }
-        let since = replayed.get_or_insert_with(Instant::now);
-        if !derived.shows_all_of(shown) && since.elapsed() < PATIENCE {
+        let since = next.replayed.get_or_insert_with(Instant::now);
+        if !derived.shows_all_of(shown) && since.elapsed() < MAX_WAIT {
             return None;
         }
         self.n_read += 1;
-        let next = self.next.take()?;
-        Some((next.document, next.derived, next.selection))
+        self.next.take()
     }
 }
 
@@ -184,7 +179,7 @@ fn moved(shown: &Document, read: &Document) -> Option<usize> {
     number.filter(|number| *number != read.conversation)
 }
 
-impl Next {
+impl NewVersion {
     fn new(document: Document, shown: &Document, at: &Selection) -> Self {
         let mut derived = Derived::new(WorkMode::AsNeeded);
         derived.clear(&document);

@@ -4,7 +4,7 @@ use super::document::{Document, Origin};
 use super::examples::{self, Example};
 use super::paste;
 use crate::app::background::latest_result::WorkMode;
-use crate::app::background::task::{self, Background};
+use crate::app::background::task::Background;
 use crate::app::workspace::contents::Workspace;
 use crate::app::workspace::execute::Reopened;
 use crate::exec::{self, LoadError, LoadOptions, Workspaces};
@@ -49,10 +49,7 @@ impl Loading {
         let progress = Arc::new(Progress::default());
         let shared = Arc::clone(&progress);
         let work = move || open(origin, options, &kept, &shared);
-        let work = match at {
-            WorkMode::AsNeeded => task::start_awaited("load", ctx, work),
-            WorkMode::InFrame => task::done(work),
-        };
+        let work = at.start_awaited(ctx, "load", work);
         Self {
             name,
             origin: source,
@@ -99,7 +96,7 @@ impl Loading {
     }
 }
 
-/// States of sessions, of which the one of the loaded session is restored.
+/// The states of sessions that were open before.
 #[derive(Clone, Debug, Default)]
 pub(in crate::app) struct KeptStates {
     /// Kept workspaces.
@@ -108,6 +105,7 @@ pub(in crate::app) struct KeptStates {
     pub(in crate::app) visited: Option<FileBytes>,
 }
 
+/// Loads a session, or the session of a workspace file, with the state in which it was left.
 fn open(
     mut origin: Origin,
     mut options: LoadOptions,
@@ -151,6 +149,7 @@ fn open(
     Ok((document, reopened))
 }
 
+/// Finds the state in which a session was left.
 fn reopened(
     origin: &Origin,
     bytes: &FileBytes,

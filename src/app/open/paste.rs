@@ -4,11 +4,11 @@ use egui::{Context, Event, Id, Key, ViewportCommand};
 use std::fmt;
 use std::sync::Arc;
 
-/// Its display name.
+/// Display name of a pasted session.
 pub const NAME: &str = "Pasted";
 
-/// Message for an empty clipboard.
-pub(super) const NOTHING: &str = "The clipboard holds no text.";
+/// Notice for an empty clipboard.
+pub(super) const NOTHING: &str = "The clipboard contains no text.";
 
 /// A pasted text. Copies share the text, and only copies compare as equal, since it may be large.
 #[derive(Clone)]
@@ -76,7 +76,8 @@ pub(in crate::app) struct PasteKeys {
 }
 
 impl PasteKeys {
-    /// Reads the events of this frame before other code consumes them.
+    /// Returns whether the paste keys were pressed without text in this frame. Must be called before other code consumes
+    /// the events.
     pub(in crate::app) fn were_without_text(&mut self, ctx: &Context) -> bool {
         ctx.input(|input| {
             let without_text = input.events.iter().filter(|event| self.note(event));
@@ -84,6 +85,7 @@ impl PasteKeys {
         })
     }
 
+    /// Records an event. Returns whether it ends paste keys without text.
     fn note(&mut self, event: &Event) -> bool {
         match event {
             Event::Paste(_) => self.has_text = true,
@@ -147,12 +149,12 @@ mod tests {
     #[test]
     fn paste_keys_without_text_are_detected() {
         let mut keys = PasteKeys::default();
-        let mut vain = |event: Event| keys.note(&event);
-        assert!(vain(v(false)), "an empty clipboard");
-        assert!(!vain(Event::Paste("text".to_owned())));
-        assert!(!vain(v(false)), "it brought text");
-        assert!(!vain(v(true)));
-        assert!(!vain(v(false)), "a letter was typed");
-        assert!(vain(v(false)), "what was before is forgotten");
+        let mut is_without_text = |event: Event| keys.note(&event);
+        assert!(is_without_text(v(false)), "an empty clipboard");
+        assert!(!is_without_text(Event::Paste("text".to_owned())));
+        assert!(!is_without_text(v(false)), "a paste event arrived");
+        assert!(!is_without_text(v(true)));
+        assert!(!is_without_text(v(false)), "a letter was typed");
+        assert!(is_without_text(v(false)), "earlier keys do not matter");
     }
 }

@@ -6,7 +6,7 @@ use crate::app::compare::command::CompareCommand;
 use crate::app::theme::{palette, space};
 use crate::app::view::View;
 use crate::app::widgets::dialog::{
-    DialogEnd, DialogField, dialog, dialog_buttons, dialog_end, dialog_title,
+    DialogAction, DialogEnd, DialogField, dialog, dialog_buttons, dialog_end, dialog_title,
 };
 use crate::app::widgets::text::weak;
 use egui::{RichText, Ui};
@@ -42,7 +42,12 @@ pub fn show(ui: &Ui, view: &View, problem: Option<&str>, commands: &mut Commands
             ui.label(RichText::new(problem).color(palette(ui).bad));
         }
         ui.add_space(space::M);
-        dialog_buttons(ui, "Open", !path.trim().is_empty(), input.is_entered)
+        let action = DialogAction {
+            verb: "Open",
+            is_possible: !path.trim().is_empty(),
+            is_entered: input.is_entered,
+        };
+        dialog_buttons(ui, action)
     });
     commands.extend(dialog_end(&modal).map(|end| match end {
         DialogEnd::Confirmed if view.asks_compared => {

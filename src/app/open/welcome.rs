@@ -28,22 +28,19 @@ pub(in crate::app) struct WelcomeInput<'a> {
     pub(in crate::app) path: &'a str,
     /// Focus the path field.
     pub(in crate::app) focuses_path: bool,
+    /// The first results of an open session are computed.
+    pub(in crate::app) is_replaying: bool,
 }
 
 /// Width of the start screen's content, in points.
 const WIDTH: f32 = 560.0;
 
-/// Shows the start screen. `is_replaying` is set while the first results of an open session are computed.
-pub(in crate::app) fn show(
-    ui: &mut Ui,
-    input: &WelcomeInput<'_>,
-    is_replaying: bool,
-    commands: &mut Commands,
-) {
+/// Shows the start screen.
+pub(in crate::app) fn show(ui: &mut Ui, input: &WelcomeInput<'_>, commands: &mut Commands) {
     CentralPanel::no_frame()
         .frame(UiFrame::new().fill(palette(ui).background))
         .show(ui, |ui| {
-            if is_replaying {
+            if input.is_replaying {
                 ui.centered_and_justified(|ui| ui.label(weak(ui, "Replaying…")));
                 return;
             }
@@ -60,14 +57,14 @@ pub(in crate::app) fn show(
                         .layout(Layout::top_down(Align::Min)),
                     |ui| {
                         ui.set_width(rect.width());
-                        invitation(ui, input, commands);
+                        content(ui, input, commands);
                     },
                 );
             });
         });
 }
 
-fn invitation(ui: &mut Ui, input: &WelcomeInput<'_>, commands: &mut Commands) {
+fn content(ui: &mut Ui, input: &WelcomeInput<'_>, commands: &mut Commands) {
     ui.heading("Inspect an agent's context window");
     ui.add_space(space::XS);
     ui.label(weak(ui, "Open a recorded session to see where its context overflowed and to compare truncation, pruning and summarization."));
@@ -116,13 +113,13 @@ fn drop_area(ui: &mut Ui, input: &WelcomeInput<'_>, commands: &mut Commands) {
                 commands.push(OpenCommand::ShowDialog);
             }
             ui.add_space(space::XS);
-            others(ui, commands);
+            other_ways(ui, commands);
         });
     });
 }
 
 /// Shows the other ways to open a session, centered side by side.
-fn others(ui: &mut Ui, commands: &mut Commands) {
+fn other_ways(ui: &mut Ui, commands: &mut Commands) {
     let id = ui.make_persistent_id("others");
     let width: f32 = ui.data(|data| data.get_temp(id)).unwrap_or(0.0);
     let row = ui.horizontal(|ui| {

@@ -1,6 +1,6 @@
 //! Renders a report's chart with the window's fonts and colors.
 
-use super::{Stage, png};
+use super::{OffscreenWindow, png};
 use crate::app::theme::{self, Palette};
 use crate::exec;
 use crate::report::{Anchor, Drawing, Ink, Shape};
@@ -22,7 +22,7 @@ const MARGIN: f32 = 16.0;
 pub fn save_drawing(drawing: &Drawing, is_dark: bool, output: &Path) -> Result<(), String> {
     let theme = if is_dark { Theme::Dark } else { Theme::Light };
     let size = Vec2::new(drawing.width, drawing.height) + Vec2::splat(2.0 * MARGIN);
-    let mut stage = Stage::new(size, SCALE, theme);
+    let mut stage = OffscreenWindow::new(size, SCALE, theme);
     for _ in 0..FRAMES {
         stage.frame(Vec::new(), &mut |ui| {
             paint(ui.painter(), drawing, theme::of(is_dark));

@@ -1,38 +1,38 @@
 //! Renders the window without display, GPU or window system: for `--screenshot`, the README and tests.
 
 mod drawing;
-mod raster;
+mod rasterizer;
 
 pub use drawing::save_drawing;
-pub use raster::Raster;
 
 use crate::exec;
 use egui::{
     ClippedPrimitive, Context, Event, FullOutput, Pos2, RawInput, Rect, Theme, Ui, Vec2, ViewportId,
 };
 use image::RgbaImage;
+use rasterizer::Rasterizer;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-/// An offscreen context that keeps the data to render its last frame.
-pub struct Stage {
+/// A window that is not shown, and its last frame.
+pub struct OffscreenWindow {
     ctx: Context,
-    raster: Raster,
+    rasterizer: Rasterizer,
     size: Vec2,
     pixels_per_point: f32,
     seconds: f64,
     last: Option<FullOutput>,
 }
 
-impl Stage {
-    /// Creates a stage of this size in points, with fonts and themes installed.
+impl OffscreenWindow {
+    /// Creates a window of this size in points, with fonts and themes installed.
     pub fn new(size: Vec2, pixels_per_point: f32, theme: Theme) -> Self {
         let ctx = Context::default();
         crate::app::theme::apply(&ctx);
         ctx.set_theme(theme);
         Self {
             ctx,
-            raster: Raster::default(),
+            rasterizer: Rasterizer::default(),
             size,
             pixels_per_point,
             seconds: 0.0,
@@ -62,7 +62,7 @@ impl Stage {
         }
         self.seconds += 0.1;
         let mut output = self.ctx.run_ui(input, |root| ui(root));
-        self.raster.take(&mut output.textures_delta);
+        self.rasterizer.update_textures(&mut output.textures_delta);
         self.last = Some(output);
     }
 
@@ -83,7 +83,7 @@ impl Stage {
         let meshes = self.meshes();
         let background = self.ctx.global_style().visuals.panel_fill;
         let size = self.size * self.pixels_per_point / output.pixels_per_point;
-        self.raster
+        self.rasterizer
             .paint(&meshes, size, output.pixels_per_point, background)
     }
 }
@@ -96,7 +96,7 @@ pub fn render_to_image(
     frames: usize,
     ui: &mut dyn FnMut(&mut Ui),
 ) -> RgbaImage {
-    let mut stage = Stage::new(size, pixels_per_point, theme);
+    let mut stage = OffscreenWindow::new(size, pixels_per_point, theme);
     for _ in 0..frames.max(1) {
         stage.frame(Vec::new(), ui);
     }
@@ -116,7 +116,7 @@ fn png(image: &RgbaImage) -> Result<Vec<u8>, String> {
     let mut png = Cursor::new(Vec::new());
     image
         .write_to(&mut png, image::ImageFormat::Png)
-        .map_err(|error| format!("the picture cannot be made ({error})"))?;
+        .map_err(|error| format!("cannot encode the picture as PNG: {error}"))?;
     Ok(png.into_inner())
 }
 

@@ -43,15 +43,24 @@ pub fn title(ui: &Ui, text: &str) -> RichText {
     RichText::new(text).small().color(palette(ui).weak)
 }
 
-/// Returns the round values of an axis, at least `points` apart; integers if `whole`.
-pub fn round_values(input: &GridInput, points: f64, whole: bool) -> Vec<GridMark> {
+/// The values that an axis may show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AxisValues {
+    /// All numbers.
+    Any,
+    /// Integers.
+    Whole,
+}
+
+/// Returns the round values of an axis, at least `points` apart on the screen.
+pub fn round_values(input: &GridInput, points: f64, values: AxisValues) -> Vec<GridMark> {
     // The base step is the width of one point, see `NEVER_FADED`.
     let least = input.base_step_size * points / f64::from(NEVER_FADED.min);
-    round_values_between(input.bounds, least, whole)
+    round_values_between(input.bounds, least, values)
 }
 
 /// Returns the multiples in a range of the smallest round step that is at least `least`.
-pub fn round_values_between((from, to): (f64, f64), least: f64, whole: bool) -> Vec<GridMark> {
+fn round_values_between((from, to): (f64, f64), least: f64, values: AxisValues) -> Vec<GridMark> {
     if !least.is_finite() || least <= 0.0 {
         return Vec::new();
     }
@@ -59,7 +68,7 @@ pub fn round_values_between((from, to): (f64, f64), least: f64, whole: bool) -> 
     let round = [1.0, 2.0, 2.5, 5.0, 10.0].map(|factor| factor * power);
     let found = round.into_iter().find(|size| *size >= least);
     let mut step_size = found.unwrap_or(10.0 * power);
-    if whole {
+    if values == AxisValues::Whole {
         step_size = step_size.max(1.0).round();
     }
     let (start, end) = ((from / step_size).ceil(), (to / step_size).floor());
@@ -75,7 +84,7 @@ mod tests {
     use super::*;
 
     fn values(range: (f64, f64), least: f64) -> Vec<f64> {
-        let marks = round_values_between(range, least, true);
+        let marks = round_values_between(range, least, AxisValues::Whole);
         marks.iter().map(|mark| mark.value).collect()
     }
 

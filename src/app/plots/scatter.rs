@@ -1,6 +1,6 @@
 //! A scatter plot: points on two axes, such as cost and references at risk.
 
-use super::axes;
+use super::axes::{self, AxisValues};
 use super::layer::Layer;
 use super::named_points::{self, Obstacles};
 use crate::app::theme::{Palette, palette};
@@ -42,6 +42,15 @@ pub struct NamedPoint {
     pub color: Color32,
 }
 
+/// A horizontal line.
+#[derive(Clone, Copy, Debug)]
+pub struct Level<'a> {
+    /// Its position on the vertical axis.
+    pub value: f64,
+    /// Its name.
+    pub name: &'a str,
+}
+
 /// The input of the plot.
 pub struct ScatterInput<'a> {
     /// The points.
@@ -51,7 +60,7 @@ pub struct ScatterInput<'a> {
     /// Points with names, drawn on top.
     pub named: &'a [NamedPoint],
     /// A named horizontal line.
-    pub level: Option<(f64, &'a str)>,
+    pub level: Option<Level<'a>>,
     /// A point with a ring.
     pub ringed: Option<usize>,
     /// Names of the axes.
@@ -119,15 +128,16 @@ fn show(ui: &mut Ui, input: &ScatterInput<'_>) -> PlotResponse<()> {
         .custom_x_axes(vec![x_axis.label(x_title).min_thickness(AXES[1])])
         .custom_y_axes(vec![y_axis.label(y_title).min_thickness(AXES[0])])
         .show_grid([false, true])
-        .x_grid_spacer(|input| axes::round_values(&input, NUMBERS[0], false))
+        .x_grid_spacer(|input| axes::round_values(&input, NUMBERS[0], AxisValues::Any))
         .y_grid_spacer(|mut input| {
             input.bounds.0 = 0.0;
-            axes::round_values(&input, NUMBERS[1], true)
+            axes::round_values(&input, NUMBERS[1], AxisValues::Whole)
         })
         .show(ui, |plot| {
             plot.set_plot_bounds(bounds(input));
-            if let Some((level, name)) = input.level {
-                let line = HLine::new(name, level).style(LineStyle::Dashed { length: 4.0 });
+            if let Some(level) = input.level {
+                let line =
+                    HLine::new(level.name, level.value).style(LineStyle::Dashed { length: 4.0 });
                 plot.hline(line.color(weak));
             }
             let front: Vec<[f64; 2]> = input.front.iter().map(|i| input.dots[*i].at).collect();
@@ -153,7 +163,7 @@ fn bounds(input: &ScatterInput<'_>) -> PlotBounds {
     let ([left, _], [right, top]) = (all.min(), all.max());
     let margin = ((right - left) * 0.06).max(right.abs() * 0.01).max(1e-9);
     let top = top
-        .max(input.level.map_or(0.0, |(level, _)| level))
+        .max(input.level.map_or(0.0, |level| level.value))
         .max(4.0);
     PlotBounds::from_min_max([left - margin, -0.04 * top], [right + margin, top * 1.08])
 }
@@ -174,15 +184,8 @@ fn draw(ui: &Ui, input: &ScatterInput<'_>, transform: &PlotTransform, shapes: &m
     let positions = positions(input.dots, transform);
     draw_dots(palette(ui), input.dots, &positions, shapes);
     let mut texts = Vec::new();
-    if let Some((level, name)) = input.level {
-        let y = transform.position_from_point_y(level);
-        texts.push(draw_level_name(
-            ui,
-            (y, name),
-            *transform.frame(),
-            &positions,
-            shapes,
-        ));
+    if let Some(level) = input.level {
+        texts.push(draw_level_name(ui, level, transform, &positions, shapes));
     }
     let obstacles = Obstacles {
         points: &positions,
@@ -199,14 +202,19 @@ fn draw(ui: &Ui, input: &ScatterInput<'_>, transform: &PlotTransform, shapes: &m
 /// rectangle.
 fn draw_level_name(
     ui: &Ui,
-    (y, name): (f32, &str),
-    frame: Rect,
+    level: Level<'_>,
+    transform: &PlotTransform,
     dots: &[Pos2],
     shapes: &mut Vec<Shape>,
 ) -> Rect {
+    let (frame, y) = (
+        transform.frame(),
+        transform.position_from_point_y(level.value),
+    );
     let font = TextStyle::Small.resolve(ui.style());
     let weak = palette(ui).weak;
-    let galley = ui.painter().layout_no_wrap(name.to_owned(), font, weak);
+    let name = level.name.to_owned();
+    let galley = ui.painter().layout_no_wrap(name, font, weak);
     let size = galley.size();
     let corner = |x: f32, y: f32| Rect::from_min_size(pos2(x, y), size);
     let [left, right] = [frame.left() + 2.0, frame.right() - size.x];
@@ -237,27 +245,25 @@ fn stairs(front: &[[f64; 2]]) -> Vec<[f64; 2]> {
 
 /// Draws excluded points at the bottom and front points on top.
 fn draw_dots(palette: &Palette, dots: &[Dot], positions: &[Pos2], shapes: &mut Vec<Shape>) {
-    let order = |dot: &Dot| (!dot.is_out, dot.is_front);
-    for layer in [(false, false), (true, false), (true, true)] {
-        let of_layer = dots.iter().zip(positions);
-        for (dot, at) in of_layer.filter(|(dot, _)| order(dot) == layer) {
-            if dot.is_out {
-                let stroke = Stroke::new(1.0, palette.outline.gamma_multiply(0.8));
-                for arm in [Vec2::splat(2.2), vec2(2.2, -2.2)] {
-                    shapes.push(Shape::line_segment([*at - arm, *at + arm], stroke));
-                }
-            } else {
-                let edge = Stroke::new(if dot.is_front { 1.5 } else { 1.0 }, dot.edge);
-                let radius = RADIUS[usize::from(dot.is_front)];
-                shapes.push(marker(*at, radius, (dot.shape, dot.fill, edge)));
+    let mut all: Vec<_> = dots.iter().zip(positions).collect();
+    all.sort_by_key(|(dot, _)| (!dot.is_out, dot.is_front));
+    for (dot, at) in all {
+        if dot.is_out {
+            let stroke = Stroke::new(1.0, palette.outline.gamma_multiply(0.8));
+            for arm in [Vec2::splat(2.2), vec2(2.2, -2.2)] {
+                shapes.push(Shape::line_segment([*at - arm, *at + arm], stroke));
             }
+        } else {
+            let edge = Stroke::new(if dot.is_front { 1.5 } else { 1.0 }, dot.edge);
+            let radius = RADIUS[usize::from(dot.is_front)];
+            shapes.push(marker(*at, radius, dot.shape, dot.fill, edge));
         }
     }
 }
 
 /// Returns one of six shapes, which distinguish lanes without color: a disc, a square, a diamond, triangles up and down,
 /// a hexagon.
-pub fn marker(at: Pos2, radius: f32, (shape, fill, stroke): (usize, Color32, Stroke)) -> Shape {
+pub fn marker(at: Pos2, radius: f32, shape: usize, fill: Color32, stroke: Stroke) -> Shape {
     let (corners, turn) = match shape % 6 {
         0 => {
             return Shape::Circle(CircleShape {

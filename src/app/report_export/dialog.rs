@@ -4,7 +4,7 @@ use super::job::{ReportCommand, ReportDraft, ReportExport, ReportFormat};
 use crate::app::command::Commands;
 use crate::app::theme::space;
 use crate::app::widgets;
-use crate::app::widgets::dialog::{dialog, dialog_title};
+use crate::app::widgets::dialog::{dialog, dialog_title, error_box};
 use crate::app::widgets::path_field::PathField;
 use crate::app::widgets::text::{small, weak};
 use egui::{Id, Ui};
@@ -40,7 +40,7 @@ pub fn show(ui: &mut Ui, report: &ReportExport, commands: &mut Commands) {
             commands.push(ReportCommand::Edit(draft));
         }
         if let Some(why) = &report.failed {
-            crate::app::export::dialog::failed(ui, "Nothing was written", why);
+            error_box(ui, "Nothing was written", why);
         }
         ui.add_space(space::S);
         buttons(ui, report, commands);
@@ -98,7 +98,7 @@ fn chart_fields(ui: &mut Ui, draft: &mut ReportDraft) {
 }
 
 fn line(ui: &mut Ui, label: &str, content: impl FnOnce(&mut Ui, Id)) {
-    widgets::labelled(ui, (label, LABEL, space::M), content);
+    widgets::labelled(ui, label, LABEL, space::M, content);
 }
 
 fn buttons(ui: &mut Ui, report: &ReportExport, commands: &mut Commands) {

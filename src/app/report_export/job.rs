@@ -32,14 +32,9 @@ pub enum ReportFormat {
 }
 
 impl ReportFormat {
-    /// The forms of a report.
-    pub const REPORTS: [Self; 2] = [Self::Page, Self::Markdown];
-    /// The forms of a chart.
-    pub const CURVES: [Self; 3] = [Self::Png, Self::Svg, Self::Csv];
-
-    /// Returns whether this is a report of the whole run.
+    /// Returns whether the file is a report, else the chart.
     pub fn is_report(self) -> bool {
-        Self::REPORTS.contains(&self)
+        matches!(self, Self::Page | Self::Markdown)
     }
 
     /// Returns the file name extension.
@@ -65,7 +60,7 @@ pub struct ReportDraft {
     pub is_dark: bool,
     /// Output path.
     pub output: String,
-    /// You chose the output path: it no longer follows the format.
+    /// You chose the output path, so it does not follow the format.
     pub is_output_chosen: bool,
 }
 
@@ -136,7 +131,7 @@ impl ReportExport {
     pub fn write(
         &mut self,
         ctx: &egui::Context,
-        at: WorkMode,
+        mode: WorkMode,
         document: &Arc<Document>,
         runs: &Arc<Runs>,
         notes: &Arc<BTreeMap<usize, String>>,
@@ -145,15 +140,16 @@ impl ReportExport {
         let notes = Arc::clone(notes);
         let work = move || write(&draft, &document, &runs, &notes);
         self.failed = None;
-        self.work = Some(at.start(ctx, "report", work));
+        self.work = Some(mode.start(ctx, "report", work));
     }
 
     /// Returns the file, once it is written.
     pub fn poll(&mut self) -> Option<Result<PathBuf, String>> {
         match self.work.take()?.take() {
             Ok(done) => {
-                let lost = || Err("Writing stopped unexpectedly; nothing was written.".to_owned());
-                let done = done.unwrap_or_else(lost);
+                let stopped =
+                    || Err("Writing stopped unexpectedly; nothing was written.".to_owned());
+                let done = done.unwrap_or_else(stopped);
                 self.failed = done.as_ref().err().cloned();
                 Some(done)
             }
@@ -166,14 +162,14 @@ impl ReportExport {
 }
 
 fn default_output(document: &Document, format: ReportFormat) -> String {
-    let what = if format.is_report() {
+    let name = if format.is_report() {
         "report"
     } else {
         "curve"
     };
     let source = document.origin.beside();
     let path =
-        source.and_then(|source| exec::default_path_beside(source, what, format.extension()));
+        source.and_then(|source| exec::default_path_beside(source, name, format.extension()));
     path.map_or_else(String::new, |path| path.display().to_string())
 }
 

@@ -2,11 +2,12 @@
 
 use super::restoring::{RestoreCommand, RestorePath, Restoring};
 use crate::app::command::Commands;
+use crate::app::export::result::output_path;
 use crate::app::theme::{self, space};
-use crate::app::widgets::dialog::{dialog, dialog_title};
+use crate::app::widgets::dialog::{dialog, dialog_title, error_box};
 use crate::app::widgets::path_field::PathField;
 use crate::app::widgets::text::weak;
-use crate::app::{export, widgets, wording};
+use crate::app::{widgets, wording};
 use crate::exec::Restored;
 use crate::safe_text;
 use egui::{Label, RichText, Ui};
@@ -16,20 +17,27 @@ const WIDTH: f32 = 560.0;
 /// Width of the labels, in points.
 const LABEL: f32 = 72.0;
 
-/// The fields: path, unique id, label and placeholder text.
-const FIELDS: [(RestorePath, &str, &str, &str); 2] = [
-    (
-        RestorePath::Managed,
-        "managed path",
-        "managed",
-        "/home/me/session-managed-1.jsonl",
-    ),
-    (
-        RestorePath::Output,
-        "restored path",
-        "write to",
-        "the source's name, in the same folder",
-    ),
+/// A field of the form.
+struct Field {
+    path: RestorePath,
+    id: &'static str,
+    label: &'static str,
+    hint: &'static str,
+}
+
+const FIELDS: [Field; 2] = [
+    Field {
+        path: RestorePath::Managed,
+        id: "managed path",
+        label: "managed",
+        hint: "/home/me/session-managed-1.jsonl",
+    },
+    Field {
+        path: RestorePath::Output,
+        id: "restored path",
+        label: "write to",
+        hint: "the source's name, in the same folder",
+    },
 ];
 
 /// Shows the dialog.
@@ -56,10 +64,16 @@ fn form(ui: &mut Ui, restoring: &Restoring, commands: &mut Commands) {
     ui.add_space(space::S);
     let mut draft = restoring.draft.clone();
     ui.add_enabled_ui(!restoring.is_busy(), |ui| {
-        for (path, id, label, hint) in FIELDS {
-            widgets::labelled(ui, (label, LABEL, space::M), |ui, label| {
+        for Field {
+            path,
+            id,
+            label,
+            hint,
+        } in FIELDS
+        {
+            widgets::labelled(ui, label, LABEL, space::M, |ui, label| {
                 let field = PathField { id, label, hint };
-                if field.show(ui, draft.path_mut(path)) {
+                if field.show(ui, path.of_mut(&mut draft)) {
                     commands.push(RestoreCommand::Browse(path));
                 }
             });
@@ -69,7 +83,7 @@ fn form(ui: &mut Ui, restoring: &Restoring, commands: &mut Commands) {
         commands.push(RestoreCommand::Edit(draft));
     }
     if let Some(why) = &restoring.failed {
-        export::dialog::failed(ui, "Nothing was written", why);
+        error_box(ui, "Nothing was written", why);
     }
 }
 
@@ -79,7 +93,7 @@ fn done(ui: &mut Ui, restored: &Restored, commands: &mut Commands) {
     let source = safe_text::one_line(&restored.source, 80);
     let text = format!("{bytes} bytes of {source} restored");
     ui.label(RichText::new(text).text_style(theme::strong()));
-    export::result::place(ui, &restored.output, commands);
+    output_path(ui, &restored.output, commands);
 }
 
 fn buttons(ui: &mut Ui, restoring: &Restoring, commands: &mut Commands) {

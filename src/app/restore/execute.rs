@@ -25,7 +25,7 @@ impl App {
     pub(in crate::app) fn restore_path_chosen(&mut self, path: RestorePath, text: String) {
         if let Some(restoring) = &mut self.restoring {
             let mut draft = restoring.draft.clone();
-            *draft.path_mut(path) = text;
+            *path.of_mut(&mut draft) = text;
             restoring.edit(draft);
         }
     }

@@ -1,7 +1,7 @@
 //! The settings and the result of restoring the source of a managed conversation.
 
 use crate::app::background::latest_result::WorkMode;
-use crate::app::background::task::{self, Background};
+use crate::app::background::task::Background;
 use crate::app::open::document::{Document, Origin};
 use crate::exec::{self, Restored};
 use std::path::PathBuf;
@@ -39,20 +39,20 @@ pub struct RestoreDraft {
     pub output: String,
 }
 
-impl RestoreDraft {
-    /// Returns a path.
-    pub fn path(&self, path: RestorePath) -> &String {
-        match path {
-            RestorePath::Managed => &self.managed,
-            RestorePath::Output => &self.output,
+impl RestorePath {
+    /// Returns the field of this path.
+    pub fn of(self, draft: &RestoreDraft) -> &String {
+        match self {
+            Self::Managed => &draft.managed,
+            Self::Output => &draft.output,
         }
     }
 
-    /// Returns a path for changes.
-    pub fn path_mut(&mut self, path: RestorePath) -> &mut String {
-        match path {
-            RestorePath::Managed => &mut self.managed,
-            RestorePath::Output => &mut self.output,
+    /// Returns the field of this path, to change it.
+    pub fn of_mut(self, draft: &mut RestoreDraft) -> &mut String {
+        match self {
+            Self::Managed => &mut draft.managed,
+            Self::Output => &mut draft.output,
         }
     }
 }
@@ -107,10 +107,7 @@ impl Restoring {
         let output = (!self.draft.output.trim().is_empty()).then_some(output);
         let work = move || exec::restore(&managed, output.as_deref());
         self.failed = None;
-        self.work = Some(match at {
-            WorkMode::AsNeeded => task::start("restore", ctx, work),
-            WorkMode::InFrame => task::done(work),
-        });
+        self.work = Some(at.start(ctx, "restore", work));
     }
 
     /// Receives the restored file since the last frame.

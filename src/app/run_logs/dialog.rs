@@ -39,7 +39,7 @@ pub fn show(ui: &mut Ui, logs: &RunLogs, has_document: bool, commands: &mut Comm
         list(ui, logs, has_document, &mut command);
         widgets::hairline(ui);
         ui.add_space(space::S);
-        foot(ui, logs, &mut command);
+        footer(ui, logs, &mut command);
     });
     if modal.should_close() {
         command = command.or(Some(RunLogsCommand::Close));
@@ -63,26 +63,26 @@ fn list(ui: &mut Ui, logs: &RunLogs, has_document: bool, command: &mut Option<Ru
         .auto_shrink([false, true]);
     area.show_rows(ui, ROW, logs.all.len(), |ui, rows| {
         for idx in rows {
-            let is_doomed = logs.deletion == Some(Deletion::One(idx));
-            row(ui, (idx, &logs.all[idx]), is_doomed, has_document, command);
+            row(ui, logs, idx, has_document, command);
         }
     });
 }
 
-/// Shows a log with its source, model, date and duration, and its commands.
+/// Shows a log with its session, date, size and model, and its buttons.
 fn row(
     ui: &mut Ui,
-    (idx, log): (usize, &LogFile),
-    is_doomed: bool,
+    logs: &RunLogs,
+    idx: usize,
     has_document: bool,
     command: &mut Option<RunLogsCommand>,
 ) {
+    let log = &logs.all[idx];
     let size = vec2(ui.available_width() - 8.0, ROW);
     let layout = Layout::right_to_left(Align::Center);
     ui.allocate_ui_with_layout(size, layout, |ui| {
         ui.spacing_mut().item_spacing.x = space::S;
         let name = session_of(&log.path);
-        if is_doomed {
+        if logs.deletion == Some(Deletion::One(idx)) {
             confirmation(ui, "Delete", command);
             ui.label(RichText::new("Delete it?").color(palette(ui).warn));
         } else {
@@ -93,8 +93,8 @@ fn row(
             {
                 *command = Some(RunLogsCommand::ConfirmDeletion(Some(Deletion::One(idx))));
             }
-            let is_of_use = has_document && log.model.is_some();
-            let replay = ui.add_enabled_ui(is_of_use, |ui| {
+            let is_usable = has_document && log.model.is_some();
+            let replay = ui.add_enabled_ui(is_usable, |ui| {
                 widgets::secondary_button(ui, "Use…", "")
                     .on_hover_text(
                         "Prepare an export that uses the answers in this log instead of a model",
@@ -126,7 +126,7 @@ fn facts(log: &LogFile) -> String {
     facts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
-fn foot(ui: &mut Ui, logs: &RunLogs, command: &mut Option<RunLogsCommand>) {
+fn footer(ui: &mut Ui, logs: &RunLogs, command: &mut Option<RunLogsCommand>) {
     ui.horizontal(|ui| {
         close(ui, command);
         let is_confirming = logs.deletion == Some(Deletion::All);

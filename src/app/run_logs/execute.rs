@@ -13,7 +13,7 @@ impl App {
     ) {
         match (command, &mut self.logs) {
             (RunLogsCommand::Show, logs) => {
-                let folder = exec::logs_folder().filter(|_| self.memory.keeps_state());
+                let folder = exec::logs_folder().filter(|_| self.saved.keeps_state());
                 *logs = Some(RunLogs::new(folder));
             }
             (RunLogsCommand::Close, logs) => *logs = None,

@@ -52,11 +52,11 @@ impl RunLogs {
             deletion: None,
             opening: None,
         };
-        logs.look();
+        logs.refresh();
         logs
     }
 
-    fn look(&mut self) {
+    fn refresh(&mut self) {
         let folder = self.folder.as_deref();
         self.all = folder.map_or_else(Vec::new, exec::logs_in);
         self.all.reverse();
@@ -104,7 +104,7 @@ impl RunLogs {
             Some(Deletion::All) => self.all.iter().map(|log| log.path.clone()).collect(),
         };
         let removed = deletion.iter().try_for_each(|path| exec::remove_log(path));
-        self.look();
+        self.refresh();
         removed.map(|()| deletion.len())
     }
 }
@@ -119,11 +119,11 @@ pub fn session_of(path: &Path) -> String {
         23 => c == 'Z',
         _ => c.is_ascii_digit(),
     };
-    let n_of_time = name
+    let n_time_chars = name
         .char_indices()
         .take_while(|(at, c)| *at < 25 && is_time((*at, *c)))
         .count();
-    if n_of_time == 25 {
+    if n_time_chars == 25 {
         name[25..].to_owned()
     } else {
         name.into_owned()
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(logs.remove(), Ok(2));
         assert!(
             folder.path().join("notes.txt").exists(),
-            "no log, none of ours"
+            "a file that is not a log stays"
         );
         assert_eq!(RunLogs::new(None).all, []);
     }

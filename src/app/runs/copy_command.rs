@@ -1,7 +1,7 @@
-//! "Copy as command": the command line that reproduces a config's numbers.
+//! The command line that reproduces the numbers of a config, for "Copy as command".
 
 use super::replays::{LaneRun, Runs};
-use crate::app::manual_edits::marks::{Mark, stretches};
+use crate::app::manual_edits::marks::{Mark, message_numbers};
 use crate::app::open::document::{Document, Origin};
 use crate::app::settings_panel::knobs::output_reserve;
 use crate::app::settings_panel::policies::Policies;
@@ -22,13 +22,13 @@ pub(in crate::app) fn command(document: &Document, runs: &Runs, policies: &Polic
     // Lanes of one policy have unique names, since their settings may differ.
     for (lane, name) in runs.lanes.iter().zip(runs.config.lane_names()) {
         let name = name.replace(' ', "-");
-        let word = policies.word(&lane.policy.name);
+        let policy = policies.command_line_name(&lane.policy.name);
         let at = if name == lane.policy.name {
             String::new()
         } else {
             format!("@{name}")
         };
-        let _ = write!(line, " --policy {}", quoted(&format!("{word}{at}")));
+        let _ = write!(line, " --policy {}", quoted(&format!("{policy}{at}")));
         for (knob, value) in changed(lane) {
             if reserve.is_some() && is_reserve(lane, knob) {
                 continue;
@@ -56,17 +56,17 @@ pub(in crate::app) fn command(document: &Document, runs: &Runs, policies: &Polic
         let _ = write!(line, " --restart {}", call + 1);
     }
     for error in &runs.config.errors {
-        let sentence = known_error(&error.text).map_or(&*error.text, |known| &known.name);
+        let text = known_error(&error.text).map_or(&*error.text, |known| &known.name);
         let _ = write!(
             line,
             " --error {}",
-            quoted(&format!("{}={sentence}", error.call + 1))
+            quoted(&format!("{}={text}", error.call + 1))
         );
     }
     for mark in Mark::ALL {
         let messages = mark.list(&runs.config.manual_edits);
         if !messages.is_empty() {
-            let _ = write!(line, " {} {}", mark.option(), stretches(messages));
+            let _ = write!(line, " {} {}", mark.option(), message_numbers(messages));
         }
     }
     if runs.config.counter != tokens::default_counter().name {

@@ -8,8 +8,18 @@ use crate::units::Tokens;
 pub struct OwnCount {
     /// Calls by count, ascending; the first one of those with equal counts.
     by_count: Vec<u32>,
-    /// For each window: the first call with the lowest count and the last one with the highest.
-    ends: Vec<(Tokens, usize, usize)>,
+    /// The range of the counts with each window.
+    ranges: Vec<CountRange>,
+}
+
+/// The calls with the lowest and the highest count with one window.
+#[derive(Clone, Copy, Debug)]
+struct CountRange {
+    window: Tokens,
+    /// The first call with the lowest count.
+    lowest: usize,
+    /// The last call with the highest count.
+    highest: usize,
 }
 
 /// The linear relation of own count and believed fill, at calls with one window.
@@ -31,7 +41,7 @@ impl OwnCount {
         by_count.dedup_by_key(|call| count(call));
         Self {
             by_count,
-            ends: ends(samples),
+            ranges: ranges(samples),
         }
     }
 
@@ -52,18 +62,19 @@ impl OwnCount {
     pub fn scale(&self, samples: &[Sample], call: usize) -> Option<OwnScale> {
         let here = samples.get(call)?;
         here.believed?;
-        let (_, least, most) = self.ends.iter().find(|end| end.0 == here.window)?;
-        let (least, most) = (&samples[*least], &samples[*most]);
-        let span = most.metered.as_f64() - least.metered.as_f64();
-        let rise = most.believed?.0 - least.believed?.0;
+        let mut ranges = self.ranges.iter();
+        let range = ranges.find(|range| range.window == here.window)?;
+        let (lowest, highest) = (&samples[range.lowest], &samples[range.highest]);
+        let span = highest.metered.as_f64() - lowest.metered.as_f64();
+        let rise = highest.believed?.0 - lowest.believed?.0;
         if span < 1.0 || rise <= 0.0 {
             return None;
         }
         let slope = rise / span;
-        let offset = least.believed?.0 - slope * least.metered.as_f64();
+        let offset = lowest.believed?.0 - slope * lowest.metered.as_f64();
         let scale = OwnScale { slope, offset };
-        let off = scale.believed(here.metered) - here.believed?.0;
-        (off.abs() < STRAIGHT).then_some(scale)
+        let distance = scale.believed(here.metered) - here.believed?.0;
+        (distance.abs() < STRAIGHT).then_some(scale)
     }
 }
 
@@ -79,21 +90,26 @@ impl OwnScale {
     }
 }
 
-fn ends(samples: &[Sample]) -> Vec<(Tokens, usize, usize)> {
-    let mut ends: Vec<(Tokens, usize, usize)> = Vec::new();
+fn ranges(samples: &[Sample]) -> Vec<CountRange> {
+    let mut ranges: Vec<CountRange> = Vec::new();
     for (call, sample) in samples.iter().enumerate() {
-        let Some((_, least, most)) = ends.iter_mut().find(|end| end.0 == sample.window) else {
-            ends.push((sample.window, call, call));
+        let window = sample.window;
+        let Some(range) = ranges.iter_mut().find(|range| range.window == window) else {
+            ranges.push(CountRange {
+                window,
+                lowest: call,
+                highest: call,
+            });
             continue;
         };
-        if sample.metered < samples[*least].metered {
-            *least = call;
+        if sample.metered < samples[range.lowest].metered {
+            range.lowest = call;
         }
-        if sample.metered >= samples[*most].metered {
-            *most = call;
+        if sample.metered >= samples[range.highest].metered {
+            range.highest = call;
         }
     }
-    ends
+    ranges
 }
 
 #[cfg(test)]
@@ -124,10 +140,10 @@ mod tests {
     }
 
     #[test]
-    fn the_own_count_at_the_trigger_follows_from_believed_fill() {
+    fn the_scale_converts_between_own_count_and_believed_fill() {
         // (used + 20 000) / 200 000
         let samples = samples(&[(20_000, 0.2), (60_000, 0.4), (100_000, 0.6)]);
-        let scale = scale(&samples, 1).expect("it is straight");
+        let scale = scale(&samples, 1).expect("the fill depends on the count");
         assert_eq!(scale.counted(0.95), Tokens(170_000));
         assert!((scale.believed(Tokens(170_000)) - 0.95).abs() < 1e-9);
     }
@@ -154,9 +170,9 @@ mod tests {
         let samples = samples(&[(50, 0.0), (90, 0.0), (10, 0.0), (50, 0.0), (70, 0.0)]);
         let own = OwnCount::new(&samples);
         for counted in 0..120 {
-            let alike = samples.iter();
-            let alike = alike.min_by_key(|s| s.metered.0.abs_diff(counted));
-            assert_eq!(own.nearest(&samples, Tokens(counted)), alike, "{counted}");
+            let nearest = samples.iter();
+            let nearest = nearest.min_by_key(|s| s.metered.0.abs_diff(counted));
+            assert_eq!(own.nearest(&samples, Tokens(counted)), nearest, "{counted}");
         }
         assert_eq!(OwnCount::default().nearest(&[], Tokens(1)), None);
     }

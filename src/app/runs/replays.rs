@@ -7,9 +7,8 @@ use crate::app::open::document::Document;
 use crate::app::selection::{EventId, Selection};
 use crate::app::settings_panel::knobs::{self, KnobSettings};
 use crate::app::settings_panel::policies;
-use crate::app::wording;
 use crate::engine::{
-    Budget, Case, Did, Event, Hook, Knob, KnobRole, KnobValues, Outcome, Peak, Policy, Stage,
+    Budget, Case, Effect, Event, Hook, Knob, KnobRole, KnobValues, Outcome, Peak, Policy, Stage,
     recorded, simulate,
 };
 use crate::presets::{self, models};
@@ -27,8 +26,8 @@ pub struct LaneRun {
     pub knobs: KnobValues,
     /// Result of the run.
     pub outcome: Outcome,
-    /// Compactions for the timeline, without manual edits: call and short text.
-    pub marks: Vec<(usize, String)>,
+    /// Calls with a compaction, without manual edits, ascending.
+    pub compactions: Vec<usize>,
     /// Calls with an event that changed nothing, ascending.
     pub no_ops: Vec<usize>,
     /// The first call of each run of calls at which the system would have stopped.
@@ -48,15 +47,15 @@ pub struct LaneRun {
 impl LaneRun {
     fn new(policy: Arc<Policy>, knobs: KnobValues, mut outcome: Outcome) -> Self {
         outcome.shrink_to_fit();
-        let did = |what: Did| outcome.events.iter().filter(move |e| e.did == what);
+        let with = |effect: Effect| outcome.events.iter().filter(move |e| e.effect == effect);
         Self {
             policy,
             knobs,
-            marks: did(Did::Removed)
+            compactions: with(Effect::Removed)
                 .filter(|event| !event.is_manual())
-                .map(mark)
+                .map(|event| event.call)
                 .collect(),
-            no_ops: did(Did::Nothing).map(|e| e.call).collect(),
+            no_ops: with(Effect::Nothing).map(|e| e.call).collect(),
             halts: halt_runs(&outcome),
             peak: outcome.peak(),
             sent: outcome.tokens_sent(),
@@ -106,11 +105,6 @@ pub fn reads_errors(policy: &Policy) -> bool {
     policy.stages.iter().any(reads)
 }
 
-fn mark(event: &Event) -> (usize, String) {
-    let (before, after) = (wording::short(event.before), wording::short(event.after));
-    (event.call, format!("{} {before} → {after}", event.action))
-}
-
 /// All runs for one config.
 #[derive(Debug)]
 pub struct Runs {
@@ -130,8 +124,10 @@ pub struct Runs {
     pub recorded: Arc<LaneRun>,
     /// The result in one sentence.
     pub verdict: Verdict,
-    /// Output reserve and trigger of the verdict.
-    pub verdict_inputs: (Tokens, Trigger),
+    /// Output reserve of the recorded lane.
+    pub output_reserve: Tokens,
+    /// The trigger that the verdict compares the session with.
+    pub trigger: Trigger,
 }
 
 impl Runs {
@@ -144,9 +140,9 @@ impl Runs {
     }
 
     /// Returns an event and its run.
-    pub fn event(&self, (lane, index): EventId) -> Option<(&LaneRun, &Event)> {
-        let run = self.lane(lane)?;
-        Some((run, run.outcome.events.get(index)?))
+    pub fn event(&self, id: EventId) -> Option<(&LaneRun, &Event)> {
+        let run = self.lane(id.lane)?;
+        Some((run, run.outcome.events.get(id.index)?))
     }
 
     /// Returns the name of a lane, or of the recorded one.
@@ -185,6 +181,7 @@ impl Runs {
     }
 }
 
+/// Plays all lanes. Takes the results of unchanged lanes from the runs `before`.
 pub(in crate::app) fn run_all(
     document: &Document,
     config: Config,
@@ -222,13 +219,11 @@ pub(in crate::app) fn run_all(
     let labels = numbered(lanes.iter().map(|lane| lane.policy.label.as_str()));
     let reserve = shared_reserve(&config, &case);
     let policy = as_recorded(reserve);
-    let mut recorded = LaneRun::new(
+    let recorded = LaneRun::new(
         Arc::new(policy.clone()),
         policy.defaults(),
         recorded(&case, reserve, None),
     );
-    // The document already has the recorded marks.
-    recorded.marks.clear();
     let played = lanes.iter().zip(&labels).map(|(run, label)| PlayedLane {
         name: label,
         policy: &run.policy,
@@ -246,7 +241,8 @@ pub(in crate::app) fn run_all(
         lanes,
         recorded: Arc::new(recorded),
         verdict,
-        verdict_inputs: (reserve, trigger),
+        output_reserve: reserve,
+        trigger,
     }
 }
 
@@ -290,12 +286,11 @@ fn events(lanes: &[Arc<LaneRun>], recorded: &LaneRun) -> Vec<EventId> {
     all.extend((0..).zip(lanes).flat_map(|(lane, run)| of(Some(lane), run)));
     all.sort_unstable();
     all.into_iter()
-        .map(|(_, lane, index)| (lane, index))
+        .map(|(_, lane, index)| EventId { lane, index })
         .collect()
 }
 
-/// Returns the output reserve of the recorded lane and of the lane without compaction: the shared setting, whatever the
-/// other lanes are.
+/// Returns the output reserve of the recorded lane and of the lane without compaction, by the shared setting.
 pub(in crate::app) fn shared_reserve(config: &Config, case: &Case) -> Tokens {
     let none = presets::by_name(policies::NONE).unwrap_or_else(policies::none);
     none.output_reserve(&knobs::values(&none, &config.knobs), case, 0)

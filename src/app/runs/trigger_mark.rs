@@ -25,9 +25,9 @@ impl LaneRun {
             TriggerQuantity::BelievedFill(scale) => scale.counted(value),
             TriggerQuantity::Limit(scale) => scale.counted(1.0),
         };
-        let alike = self.own_count.nearest(&self.outcome.samples, counted);
-        let alike = alike.filter(|_| self.counts_otherwise);
-        let actual = alike.map_or(counted, |s| s.tokens + counted - s.metered);
+        let nearest = self.own_count.nearest(&self.outcome.samples, counted);
+        let nearest = nearest.filter(|_| self.counts_otherwise);
+        let actual = nearest.map_or(counted, |s| s.tokens + counted - s.metered);
         Some(TriggerMark { counted, actual })
     }
 

@@ -28,13 +28,13 @@ impl App {
     ) {
         match command {
             SessionsCommand::Show(folder) => {
-                let with_state = self.memory.is_kept();
                 if let Some(listed) = &folder {
-                    let warning = self.memory.listed(listed);
+                    let warning = self.saved.add_recent_list(listed);
                     self.warn(warning);
                 }
-                let state = (with_state, self.index.clone());
-                self.sessions = Some(Sessions::start(ctx, self.work, folder, state));
+                let (keeps_state, index) = (self.saved.keeps_state(), self.index.clone());
+                let sessions = Sessions::start(ctx, self.work, folder, keeps_state, index);
+                self.sessions = Some(sessions);
             }
             SessionsCommand::Choose => self.ask_for_file(ctx, DialogPurpose::Folder),
             SessionsCommand::Close if self.document.is_none() => self.sessions = None,

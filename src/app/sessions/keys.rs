@@ -21,10 +21,11 @@ pub(super) struct ListKeys {
     pub(super) is_entered: bool,
 }
 
-/// Reads the keys. They work in the list, in its field, and while no control has the focus.
+/// Reads the keys. They work in the list, in the text field that belongs to it, and while no control has the focus.
 pub(super) fn read(
     ui: &Ui,
-    (field, list): (Id, Id),
+    list: Id,
+    field: Id,
     n_rows: usize,
     highlighted: Option<usize>,
 ) -> ListKeys {
@@ -37,9 +38,9 @@ pub(super) fn read(
     let pressed = |key: Key| ui.input_mut(|i| i.consume_key(Modifiers::NONE, key));
     let is_entered = highlighted.is_some() && pressed(Key::Enter);
     // In the field, Home and End move the cursor.
-    let is_ours = |key: Key| !(is_typing && matches!(key, Key::Home | Key::End));
+    let is_read = |key: Key| !(is_typing && matches!(key, Key::Home | Key::End));
     let mut moves = MOVES.into_iter();
-    let by = moves.find_map(|(key, by)| (is_ours(key) && pressed(key)).then_some(by));
+    let by = moves.find_map(|(key, by)| (is_read(key) && pressed(key)).then_some(by));
     ListKeys {
         moved_to: by.and_then(|by| moved(highlighted, by, n_rows)),
         is_entered,
@@ -57,12 +58,18 @@ fn moved(highlighted: Option<usize>, by: isize, n_rows: usize) -> Option<usize> 
     Some(to.min(end))
 }
 
-/// Makes the area of a list focusable. `name` and `value` describe the list and its highlighted row to assistive tools.
-pub(super) fn list(ui: &Ui, area: Rect, id: Id, (name, value): (&str, Option<String>)) {
-    let list = ui.interact(area, id, Sense::FOCUSABLE);
+/// Makes the area of a list focusable. Assistive tools read `name` and `highlighted`, the text of the highlighted row.
+pub(super) fn make_focusable(
+    ui: &Ui,
+    list: Id,
+    area: Rect,
+    name: &str,
+    highlighted: Option<String>,
+) {
+    let list = ui.interact(area, list, Sense::FOCUSABLE);
     list.widget_info(|| {
         let mut info = WidgetInfo::labeled(Role::ListBox, true, name);
-        info.current_text_value.clone_from(&value);
+        info.current_text_value.clone_from(&highlighted);
         info
     });
     if list.has_focus() {

@@ -3,9 +3,9 @@
 use super::search::{FoundRow, SessionSearch, files};
 use crate::analysis::query::Hit;
 use crate::app::background::latest_result::WorkMode;
-use crate::app::background::task::{self, Background};
+use crate::app::background::task::Background;
 use crate::app::tabs::target_tab::TargetTab;
-use crate::exec::stores::{self, Cache, Listed, Listing, SessionSummary};
+use crate::exec::stores::{self, Cache, Listed, SessionSummary};
 use crate::exec::{self, IndexFolder};
 use crate::progress::Progress;
 use crate::units::Share;
@@ -49,7 +49,7 @@ pub enum SessionsCommand {
     SwitchIndex(bool),
 }
 
-/// Returns whether the path holds several sessions and none was chosen by its number.
+/// Returns whether a path contains several sessions of which none is chosen by its number.
 pub(in crate::app) fn is_list(path: &Path, conversation: usize) -> bool {
     exec::is_folder_of_sessions(path) || conversation == 0 && exec::is_database(path)
 }
@@ -77,10 +77,10 @@ pub enum Column {
 
 /// A file that is not a session.
 #[derive(Clone, Debug)]
-pub struct Unread {
+pub struct UnreadFile {
     /// Path.
     pub path: PathBuf,
-    /// Why it cannot be opened.
+    /// Error of opening the file.
     pub why: String,
 }
 
@@ -107,7 +107,7 @@ pub struct Sessions {
     /// Indices of the rows to show, in order.
     pub order: Vec<u32>,
     /// Files that cannot be opened as a session.
-    pub unread: Vec<Unread>,
+    pub unread: Vec<UnreadFile>,
     /// Filter text.
     pub filter: String,
     /// Sort key.
@@ -116,7 +116,7 @@ pub struct Sessions {
     pub is_descending: bool,
     /// Index of the row highlighted by keyboard.
     pub highlighted: Option<u32>,
-    /// Error of the listing.
+    /// Error of the listing, or a warning that it is incomplete.
     pub problem: Option<String>,
     /// The search in all sessions.
     pub search: SessionSearch,
@@ -124,28 +124,26 @@ pub struct Sessions {
     pub is_shown: bool,
     progress: Arc<Progress>,
     news: Receiver<Listed>,
-    work: Option<Background<Result<Listing, String>>>,
-    with_state: bool,
+    /// Reads the rows and returns a warning if files are missing.
+    work: Option<Background<Result<Option<String>, String>>>,
 }
 
 impl Sessions {
-    /// Starts reading.
+    /// Starts reading. With `keeps_state`, rows are cached between runs of the program.
     pub(in crate::app) fn start(
         ctx: &egui::Context,
-        at: WorkMode,
+        mode: WorkMode,
         folder: Option<PathBuf>,
-        (with_state, index): (bool, IndexFolder),
+        keeps_state: bool,
+        index: IndexFolder,
     ) -> Self {
         let progress = Arc::new(Progress::default());
         let (sender, news) = channel();
-        let (shared, of, again) = (Arc::clone(&progress), folder.clone(), ctx.clone());
-        let work = move || read(of.as_deref(), with_state, &shared, &sender, &again);
-        let work = match at {
-            WorkMode::AsNeeded => task::start("sessions", ctx, work),
-            WorkMode::InFrame => task::done(work),
-        };
+        let (shared, listed, redrawn) = (Arc::clone(&progress), folder.clone(), ctx.clone());
+        let read = move || read(listed.as_deref(), keeps_state, &shared, &sender, &redrawn);
+        let work = mode.start(ctx, "sessions", read);
         let mut search = SessionSearch::new(index);
-        search.update_index(ctx, at, folder.clone());
+        search.update_index(ctx, mode, folder.clone());
         Self {
             folder,
             search,
@@ -161,13 +159,12 @@ impl Sessions {
             progress,
             news,
             work: Some(work),
-            with_state,
         }
     }
 
-    /// Receives rows since the last frame.
-    pub(in crate::app) fn poll(&mut self, ctx: &egui::Context, at: WorkMode) {
-        self.search.poll(ctx, at, self.folder.as_deref());
+    /// Receives the rows read since the last frame.
+    pub(in crate::app) fn poll(&mut self, ctx: &egui::Context, mode: WorkMode) {
+        self.search.poll(ctx, mode, self.folder.as_deref());
         if let Some(files) = self.search.files.take() {
             self.remove_deleted(&files);
         }
@@ -175,7 +172,7 @@ impl Sessions {
         for listed in self.news.try_iter() {
             match listed.summary {
                 Ok(_) => self.rows.push(listed),
-                Err(why) => self.unread.push(Unread {
+                Err(why) => self.unread.push(UnreadFile {
                     path: listed.found.path,
                     why,
                 }),
@@ -185,7 +182,8 @@ impl Sessions {
             self.sort();
         }
         match self.work.take().map(Background::take) {
-            Some(Ok(Some(Ok(_)))) | None => {}
+            Some(Ok(Some(Ok(warning)))) => self.problem = warning,
+            None => {}
             Some(Ok(Some(Err(problem)))) => self.problem = Some(problem),
             Some(Ok(None)) => self.problem = Some("the reader stopped unexpectedly".to_owned()),
             Some(Err(work)) => self.work = Some(work),
@@ -223,11 +221,6 @@ impl Sessions {
             .map(|_| self.progress.share().unwrap_or_default())
     }
 
-    /// Returns whether the rows are cached.
-    pub fn is_remembered(&self) -> bool {
-        self.with_state
-    }
-
     /// Removes the rows of files that a later search did not find.
     fn remove_deleted(&mut self, files: &HashSet<PathBuf>) {
         let n_before = self.rows.len();
@@ -241,7 +234,7 @@ impl Sessions {
 
     fn sort(&mut self) {
         let needle = self.filter.trim().to_lowercase();
-        let is_shown = |idx: &u32| holds(&self.rows[*idx as usize], &needle);
+        let is_shown = |idx: &u32| matches(&self.rows[*idx as usize], &needle);
         let mut order: Vec<u32> = (0..self.rows.len() as u32).filter(is_shown).collect();
         let by = |a: &u32, b: &u32| {
             let (a, b) = (&self.rows[*a as usize], &self.rows[*b as usize]);
@@ -259,7 +252,6 @@ impl Sessions {
 }
 
 impl Drop for Sessions {
-    /// The list was closed.
     fn drop(&mut self) {
         self.progress.cancel();
     }
@@ -293,7 +285,7 @@ pub fn agent(listed: &Listed) -> &str {
     listed.found.agent.or(format.ok()).unwrap_or_default()
 }
 
-fn holds(listed: &Listed, needle: &str) -> bool {
+fn matches(listed: &Listed, needle: &str) -> bool {
     let Ok(summary) = &listed.summary else {
         return false;
     };
@@ -312,23 +304,26 @@ fn holds(listed: &Listed, needle: &str) -> bool {
 
 fn read(
     folder: Option<&Path>,
-    with_state: bool,
+    keeps_state: bool,
     progress: &Progress,
     news: &Sender<Listed>,
     ctx: &egui::Context,
-) -> Result<Listing, String> {
+) -> Result<Option<String>, String> {
     let found = files(folder, progress)?;
-    let mut cache = if with_state {
+    let mut cache = if keeps_state {
         Cache::load()
     } else {
         Cache::default()
     };
-    let listing = stores::list(&found, usize::MAX, &mut cache, progress, |listed| {
+    let listing = stores::list(&found.files, usize::MAX, &mut cache, progress, |listed| {
         // The list may be closed already.
         let _ = news.send(listed.clone());
         ctx.request_repaint_after(Duration::from_millis(50));
     });
     // Rows are cached even after an error; a failure to save the cache is ignored.
     let _ = cache.save();
-    listing.map_err(|cancelled| cancelled.to_string())
+    match listing {
+        Ok(_) => Ok(found.warning),
+        Err(cancelled) => Err(cancelled.to_string()),
+    }
 }

@@ -1,6 +1,6 @@
 //! The list of sessions on this machine: its head, and the table or the results of a search.
 
-use super::list::{Sessions, SessionsCommand, Unread};
+use super::list::{Sessions, SessionsCommand, UnreadFile};
 use super::{results, search_field, table};
 use crate::app::command::Commands;
 use crate::app::open::document::Document;
@@ -86,15 +86,13 @@ fn counted(sessions: &Sessions) -> String {
     }
     if !sessions.unread.is_empty() {
         let others = wording::count(sessions.unread.len(), "other file");
-        text.push_str(", ");
-        text.push_str(&others);
-        text.push_str(" not opened");
+        text = format!("{text}, {others} not opened");
     }
     text
 }
 
 /// Shows files without a session and the reason for each, up to a limit.
-fn unread(ui: &mut Ui, files: &[Unread]) {
+fn unread(ui: &mut Ui, files: &[UnreadFile]) {
     const MAX_LISTED: usize = 12;
     ui.set_max_width(560.0);
     ui.spacing_mut().item_spacing.y = 2.0;
@@ -102,7 +100,6 @@ fn unread(ui: &mut Ui, files: &[Unread]) {
         let name = file.path.file_name().unwrap_or(file.path.as_os_str());
         let name = safe_text::one_line(&name.to_string_lossy(), 60);
         ui.label(RichText::new(name).text_style(theme::strong()));
-        // Formats that can be opened are described elsewhere.
         let why = safe_text::one_line(first_sentence(&file.why), 160);
         ui.label(small(ui, why));
     }
@@ -127,11 +124,11 @@ fn empty_state(ui: &mut Ui, sessions: &Sessions, commands: &mut Commands) {
     if sessions.problem.is_some() {
         // The reason is shown above.
     } else if sessions.folder.is_some() {
-        let sentence = "No file in this folder or its subfolders is a session that can be opened.";
-        ui.label(weak(ui, sentence));
+        let text = "No file in this folder or its subfolders is a session that can be opened.";
+        ui.label(weak(ui, text));
     } else if places.is_empty() {
-        let sentence = "No sessions of a supported agent found on this machine. Drop a file or a folder on the window, or choose a folder.";
-        ui.label(weak(ui, sentence));
+        let text = "No sessions of a supported agent found on this machine. Drop a file or a folder on the window, or choose a folder.";
+        ui.label(weak(ui, text));
     } else {
         ui.label(weak(ui, "No session found in"));
         for AgentFolder { agent, folder } in places {

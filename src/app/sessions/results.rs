@@ -37,9 +37,14 @@ pub(super) fn show(ui: &mut Ui, sessions: &Sessions, commands: &mut Commands) {
     if search.rows.is_empty() || search.is_outdated() {
         return empty_state(ui, search, commands);
     }
-    let ids = (search_field::field_id(), list_id());
     let highlighted = search.highlighted.filter(|_| search.is_current());
-    let keys = keys::read(ui, ids, search.rows.len(), highlighted);
+    let keys = keys::read(
+        ui,
+        list_id(),
+        search_field::field_id(),
+        search.rows.len(),
+        highlighted,
+    );
     if let Some(row) = highlighted.filter(|_| keys.is_entered) {
         let row = search.rows[row];
         commands.push(SessionsCommand::OpenFound(row, TargetTab::Shown));
@@ -65,8 +70,8 @@ pub(super) fn show(ui: &mut Ui, sessions: &Sessions, commands: &mut Commands) {
             commands.extend(target.map(|target| SessionsCommand::OpenFound(row, target)));
         }
     });
-    let value = highlighted.map(|row| row_text(search, search.rows[row]));
-    keys::list(ui, area, list_id(), ("Messages found", value));
+    let text = highlighted.map(|row| row_text(search, search.rows[row]));
+    keys::make_focusable(ui, list_id(), area, "Messages found", text);
 }
 
 fn empty_state(ui: &mut Ui, search: &SessionSearch, commands: &mut Commands) {
@@ -100,7 +105,6 @@ fn empty_state(ui: &mut Ui, search: &SessionSearch, commands: &mut Commands) {
     });
 }
 
-/// Shows a row.
 fn show_row(
     ui: &mut Ui,
     search: &SessionSearch,

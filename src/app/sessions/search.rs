@@ -4,7 +4,7 @@ use crate::analysis::query::{Query, QueryError};
 use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task::Background;
 use crate::exec::search::{FoundSession, SearchOptions, SearchResult, search};
-use crate::exec::stores::{self, FoundFile};
+use crate::exec::stores::{self, FoundFile, FoundFiles};
 use crate::exec::{IndexError, IndexFolder};
 use crate::progress::Progress;
 use crate::tokens;
@@ -12,13 +12,13 @@ use crate::units::Share;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// Maximum number of messages that are listed per session.
 const MAX_MESSAGES: usize = 20;
-/// Characters of a snippet.
-const SNIPPET: usize = 110;
+/// Maximum length of a snippet, in characters.
+const SNIPPET_CHARS: usize = 110;
 /// Time without typing after which a search of the index starts.
 const PAUSE: Duration = Duration::from_millis(250);
 /// Minimum number of letters of a search that starts by itself.
@@ -69,14 +69,20 @@ pub struct SessionSearch {
 #[derive(Debug)]
 struct Running {
     progress: Arc<Progress>,
-    /// Whether it searches. Otherwise it only brings the index up to date.
+    /// Searches; otherwise only brings the index up to date.
     is_search: bool,
-    news: Receiver<FoundSession>,
+    found: Receiver<FoundSession>,
     work: Background<Result<Searched, String>>,
 }
 
-/// The files of a search, and its result.
-type Searched = (HashSet<PathBuf>, SearchResult);
+/// A finished search or update of the index.
+#[derive(Debug)]
+struct Searched {
+    /// The files that were found, with or without a match.
+    files: HashSet<PathBuf>,
+    /// The result; empty after an update of the index.
+    result: SearchResult,
+}
 
 impl SessionSearch {
     /// Creates an empty search.
@@ -145,7 +151,7 @@ impl SessionSearch {
     }
 
     /// Starts the search for the typed query in a folder, or in the agents' own folders.
-    pub(super) fn start(&mut self, ctx: &egui::Context, at: WorkMode, folder: Option<PathBuf>) {
+    pub(super) fn start(&mut self, ctx: &egui::Context, mode: WorkMode, folder: Option<PathBuf>) {
         self.typed = None;
         if self.error.is_some() || self.query.is_empty() {
             return;
@@ -154,50 +160,59 @@ impl SessionSearch {
             query: self.query.clone(),
             counter: tokens::default_counter(),
             most: MAX_MESSAGES,
-            snippet: SNIPPET,
+            snippet: SNIPPET_CHARS,
         };
         self.cancel();
         self.is_stopped = false;
         self.searched = Some(self.text.clone());
         self.result = SearchResult::default();
         self.update_rows();
-        self.run(ctx, at, folder, Some(options));
+        self.run(ctx, mode, folder, Some(options));
     }
 
     /// Brings an index that is on up to date, unless a search does.
     pub(super) fn update_index(
         &mut self,
         ctx: &egui::Context,
-        at: WorkMode,
+        mode: WorkMode,
         folder: Option<PathBuf>,
     ) {
         if self.index.is_on() && self.running.is_none() {
-            self.run(ctx, at, folder, None);
+            self.run(ctx, mode, folder, None);
         }
     }
 
     fn run(
         &mut self,
         ctx: &egui::Context,
-        at: WorkMode,
+        mode: WorkMode,
         folder: Option<PathBuf>,
         options: Option<SearchOptions>,
     ) {
         self.cancel();
         self.problem = None;
         let (progress, is_search) = (Arc::new(Progress::default()), options.is_some());
-        let (sender, news) = channel();
-        let (shared, index, again) = (Arc::clone(&progress), self.index.clone(), ctx.clone());
+        let (sender, found) = channel();
+        let (shared, index, redrawn) = (Arc::clone(&progress), self.index.clone(), ctx.clone());
         let work = move || {
-            let news = (&sender, &again);
-            work(folder.as_deref(), options.as_ref(), &index, &shared, news)
+            let files = files(folder.as_deref(), &shared)?.files;
+            let result = match &options {
+                Some(options) => search(&files, options, &index, &shared, |session| {
+                    // The search may be stopped already.
+                    let _ = sender.send(session.clone());
+                    redrawn.request_repaint_after(Duration::from_millis(50));
+                })
+                .map_err(|cancelled| cancelled.to_string())?,
+                None => update(&index, &files, &shared)?,
+            };
+            let files = files.into_iter().map(|file| file.path).collect();
+            Ok(Searched { files, result })
         };
-        let work = at.start(ctx, "search", work);
         self.running = Some(Running {
             progress,
             is_search,
-            news,
-            work,
+            found,
+            work: mode.start(ctx, "search", work),
         });
     }
 
@@ -210,15 +225,15 @@ impl SessionSearch {
     }
 
     /// Receives results since the last frame, and starts the search of an index once typing pauses.
-    pub(super) fn poll(&mut self, ctx: &egui::Context, at: WorkMode, folder: Option<&Path>) {
+    pub(super) fn poll(&mut self, ctx: &egui::Context, mode: WorkMode, folder: Option<&Path>) {
         self.receive();
         let letters = self.text.trim().chars().count();
         let is_due = self.index_bytes.is_some() && letters >= MIN_LETTERS;
         let is_due = is_due && (!self.is_current() || self.is_stopped);
         if let Some(typed) = self.typed.filter(|_| is_due) {
             match PAUSE.checked_sub(typed.elapsed()) {
-                Some(rest) if at == WorkMode::AsNeeded => ctx.request_repaint_after(rest),
-                _ => self.start(ctx, at, folder.map(Path::to_owned)),
+                Some(rest) if mode == WorkMode::AsNeeded => ctx.request_repaint_after(rest),
+                _ => self.start(ctx, mode, folder.map(Path::to_owned)),
             }
         }
     }
@@ -228,9 +243,9 @@ impl SessionSearch {
             return;
         };
         let n_before = self.result.sessions.len();
-        self.result.sessions.extend(running.news.try_iter());
+        self.result.sessions.extend(running.found.try_iter());
         match running.work.take() {
-            Ok(Some(Ok((files, result)))) => {
+            Ok(Some(Ok(Searched { files, result }))) => {
                 self.files = Some(files);
                 self.result = result;
                 self.measure_index();
@@ -268,41 +283,28 @@ impl SessionSearch {
 }
 
 impl Drop for SessionSearch {
-    /// The list was closed.
     fn drop(&mut self) {
         self.cancel();
     }
 }
 
-/// Searches, or only brings the index up to date without a query.
-fn work(
-    folder: Option<&Path>,
-    options: Option<&SearchOptions>,
+/// Brings the index up to date. Returns an empty result.
+fn update(
     index: &IndexFolder,
+    files: &[FoundFile],
     progress: &Progress,
-    (news, ctx): (&Sender<FoundSession>, &egui::Context),
-) -> Result<Searched, String> {
-    let files = files(folder, progress)?;
-    let paths = files.iter().map(|file| file.path.clone()).collect();
-    let Some(options) = options else {
-        let update = || index.open()?.update(&files, progress);
-        return match update() {
-            Ok(_) | Err(IndexError::Cancelled) => Ok((paths, SearchResult::default())),
-            Err(error) => Err(error.to_string()),
-        };
-    };
-    let found = |session: &FoundSession| {
-        // The search may be stopped already.
-        let _ = news.send(session.clone());
-        ctx.request_repaint_after(Duration::from_millis(50));
-    };
-    let result = search(&files, options, index, progress, found);
-    let result = result.map_err(|cancelled| cancelled.to_string())?;
-    Ok((paths, result))
+) -> Result<SearchResult, String> {
+    match index
+        .open()
+        .and_then(|mut index| index.update(files, progress))
+    {
+        Ok(_) | Err(IndexError::Cancelled) => Ok(SearchResult::default()),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// Finds the files of a folder, or of all agents.
-pub(super) fn files(folder: Option<&Path>, progress: &Progress) -> Result<Vec<FoundFile>, String> {
+pub(super) fn files(folder: Option<&Path>, progress: &Progress) -> Result<FoundFiles, String> {
     match folder {
         Some(folder) => stores::find_in(folder, progress).map_err(|error| error.to_string()),
         None => stores::find(progress).map_err(|error| error.to_string()),

@@ -57,17 +57,21 @@ pub(super) fn show(
     let position = |is_wanted: &dyn Fn(&u32) -> bool| sessions.order.iter().position(is_wanted);
     // The open session is highlighted until a key moves the highlight.
     let highlighted = position(&is_highlighted).or_else(|| position(&is_open));
-    let ids = (filter_id(), list_id());
-    let keys = keys::read(ui, ids, sessions.order.len(), highlighted);
+    let keys = keys::read(
+        ui,
+        list_id(),
+        filter_id(),
+        sessions.order.len(),
+        highlighted,
+    );
     if let Some(position) = highlighted.filter(|_| keys.is_entered) {
         let row = sessions.order[position] as usize;
         commands.push(open_command(&sessions.rows[row]));
     }
-    let followed = keys.moved_to;
-    if let Some(position) = followed {
+    if let Some(position) = keys.moved_to {
         commands.push(SessionsCommand::Highlight(sessions.order[position]));
     }
-    let highlighted = followed.or(highlighted);
+    let highlighted = keys.moved_to.or(highlighted);
     let rect = ui.available_rect_before_wrap();
     let columns = columns(sessions, ui.available_width() > WIDE);
     let now = SystemTime::now();
@@ -77,7 +81,7 @@ pub(super) fn show(
         let table = Table::new("sessions", columns, sessions.order.len())
             .margins(0.0, space::M)
             .own_row_menu();
-        let shown = table.reveal(followed).show(ui, |mut row| {
+        let shown = table.reveal(keys.moved_to).show(ui, |mut row| {
             let listed = &sessions.rows[sessions.order[row.index()] as usize];
             let Ok(summary) = &listed.summary else { return };
             row.select(highlighted == Some(row.index()));
@@ -96,7 +100,7 @@ pub(super) fn show(
     let summary = row.and_then(|row| row.summary.as_ref().ok());
     let title = summary.map(|summary| safe_text::one_line(&summary.title, 200));
     let below_head = rect.with_min_y(rect.top() + space::ROW);
-    keys::list(ui, below_head, list_id(), ("Sessions found", title));
+    keys::make_focusable(ui, list_id(), below_head, "Sessions found", title);
 }
 
 /// Returns whether a listed session is the open one.
@@ -119,7 +123,8 @@ fn compare_command(listed: &Listed) -> CompareCommand {
 
 fn columns(sessions: &Sessions, is_wide: bool) -> Vec<table::Column<'static, Column>> {
     let column = |(key, title): (Column, &'static str)| {
-        let sorted = (sessions.column == key).then_some(sessions.is_descending);
+        let order = table::SortOrder::new(sessions.is_descending);
+        let sorted = (sessions.column == key).then_some(order);
         let column = table::Column::new(key, title, width(key)).flush();
         let column = column.sortable(sorted);
         match key {

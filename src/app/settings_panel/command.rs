@@ -12,8 +12,13 @@ pub enum SettingsCommand {
     Set(KnobKey, f64),
     /// Set a knob in the settings of this lane; `None` resets it to the preset's default.
     SetInLane(usize, KnobKey, Option<f64>),
-    /// Give a lane its own settings, or share the common ones again.
-    SetOwn(usize, bool),
+    /// Give a lane its own settings, or use the shared ones again.
+    SetOwn {
+        /// Index of the lane.
+        lane: usize,
+        /// Own settings, else the shared ones.
+        is_own: bool,
+    },
     /// Reset every knob.
     Reset,
     /// Set the context window; `None` for the detected one.

@@ -17,7 +17,7 @@ impl App {
                 set_knob(&mut self.config, lane, key, Some(value));
             }
             SettingsCommand::SetInLane(lane, key, value) => set_knob(config, lane, key, value),
-            SettingsCommand::SetOwn(lane, is_own) => {
+            SettingsCommand::SetOwn { lane, is_own } => {
                 let own = is_own.then(|| config.lane_settings(lane).clone());
                 if let Some(lane) = config.lanes.get_mut(lane) {
                     lane.own = own;
@@ -40,7 +40,7 @@ impl App {
 
     /// Returns the lane a knob belongs to: the focused lane if it has the knob, else the first lane that does.
     fn lane_of(&self, key: &KnobKey) -> usize {
-        let has_it = |lane: &usize| {
+        let has_knob = |lane: &usize| {
             let policy = self.policies.get(&self.config.lanes[*lane].policy);
             policy
                 .knobs
@@ -48,8 +48,12 @@ impl App {
                 .any(|knob| KnobKey::of(&policy, knob) == *key)
         };
         let n = self.config.lanes.len();
-        let focused = self.selection.lane.filter(|lane| *lane < n).filter(has_it);
-        focused.or_else(|| (0..n).find(has_it)).unwrap_or(0)
+        let focused = self
+            .selection
+            .lane
+            .filter(|lane| *lane < n)
+            .filter(has_knob);
+        focused.or_else(|| (0..n).find(has_knob)).unwrap_or(0)
     }
 
     /// Adds or removes a restart mark before a call. Reports when the mark has no effect.
@@ -79,7 +83,7 @@ impl App {
             PriceChoice::Own(own) => Some(own),
             PriceChoice::Recorded | PriceChoice::Model(_) => None,
         };
-        let warning = self.memory.set_price(own);
+        let warning = self.saved.set_price(own);
         self.warn(warning);
     }
 }

@@ -3,13 +3,13 @@
 use super::preset_saving::{PresetCommand, PresetSaving};
 use crate::app::App;
 use crate::exec::policy_text;
-use crate::presets::own::{Own, own};
+use crate::presets::own::{TunedPreset, own};
 
 impl App {
     /// Executes a command of the preset dialog.
     pub(in crate::app) fn execute_preset(&mut self, command: PresetCommand) {
         match command {
-            PresetCommand::Start(_) if !self.own_presets.is_kept() => {
+            PresetCommand::Start(_) if !self.own_presets.can_save() => {
                 let text = "Cannot save presets with --no-state.";
                 self.warn(Some(text.to_owned()));
             }
@@ -46,10 +46,10 @@ impl App {
         let Some(mut saving) = self.saving.take() else {
             return;
         };
-        match self.kept(&saving) {
+        match self.write_preset(&saving) {
             Ok(own) => {
                 let text = format!("{} is saved and set for the lane.", own.policy.label);
-                self.policies.keep(own.policy);
+                self.policies.add_saved(own.policy);
                 if let Some(lane) = self.config.lanes.get_mut(saving.lane) {
                     lane.policy = own.name;
                 }
@@ -62,12 +62,13 @@ impl App {
         }
     }
 
-    fn kept(&self, saving: &PresetSaving) -> Result<Own, String> {
+    /// Writes the preset of a lane.
+    fn write_preset(&self, saving: &PresetSaving) -> Result<TunedPreset, String> {
         let runs = self.derived.runs();
         let run = runs.and_then(|runs| runs.lanes.get(saving.lane));
         let run = run.ok_or("the lane is not replayed yet; try again")?;
-        let word = self.policies.word(&run.policy.name);
-        let toml = policy_text(word, &self.own_presets).map_err(|error| error.to_string())?;
+        let name = self.policies.command_line_name(&run.policy.name);
+        let toml = policy_text(name, &self.own_presets).map_err(|error| error.to_string())?;
         let own = own(&toml, &run.knobs, &saving.label)?;
         self.own_presets.save(&own).map_err(|e| e.to_string())?;
         Ok(own)

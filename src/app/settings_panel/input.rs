@@ -7,7 +7,6 @@ use crate::app::open::document::Document;
 use crate::app::runs::replays::Runs;
 use crate::app::selection::Selection;
 use crate::app::shell::open_session::OpenSession;
-use std::sync::Arc;
 
 /// Input of the settings panel.
 pub(in crate::app) struct SettingsInput<'a> {
@@ -34,7 +33,7 @@ impl<'a> SettingsInput<'a> {
             config: session.config,
             selection: session.selection,
             policies: session.policies,
-            reuse: session.derived.reuse_distances().map(Arc::as_ref),
+            reuse: session.derived.reuse_distances(),
         }
     }
 }

@@ -1,32 +1,43 @@
 //! The effect of a knob's value on this session.
 
 use super::input::SettingsInput;
-use super::knob_list::Lane;
+use super::knob_list::KnobLane;
 use crate::app::widgets::Tone;
 use crate::app::wording;
 use crate::engine::{Budget, Knob, KnobRole};
 use crate::units::Tokens;
 
-/// Returns the effect of a lane's knob value and its tone.
-pub(super) fn consequence(
-    input: &SettingsInput<'_>,
-    lane: Lane<'_>,
-    knob: &Knob,
-) -> (Option<String>, Tone) {
+/// The effect of a value on the session.
+#[derive(Debug, Default)]
+pub(super) struct KnobEffect {
+    /// Description; `None` for knobs without one.
+    pub(super) text: Option<String>,
+    pub(super) tone: Tone,
+}
+
+impl KnobEffect {
+    fn new(text: String, tone: Tone) -> Self {
+        let text = Some(text);
+        Self { text, tone }
+    }
+}
+
+/// Returns the effect of the value of a lane's knob.
+pub(super) fn effect(input: &SettingsInput<'_>, lane: KnobLane<'_>, knob: &Knob) -> KnobEffect {
     let call = input.selection.call;
     let budget = input.runs.budget(lane.policy, lane.values, call);
     match knob.role {
         Some(KnobRole::CompressionTrigger) => trigger(input, lane, budget),
         Some(KnobRole::OutputReserve) => reserve(budget),
-        _ => (None, Tone::Plain),
+        _ => KnobEffect::default(),
     }
 }
 
 /// Returns the trigger in tokens, and the actual context size at that point if the policy counts differently.
-fn trigger(input: &SettingsInput<'_>, lane: Lane<'_>, budget: Budget) -> (Option<String>, Tone) {
+fn trigger(input: &SettingsInput<'_>, lane: KnobLane<'_>, budget: Budget) -> KnobEffect {
     let run = input.runs.lanes.get(lane.index);
     let Some(mark) = run.and_then(|run| run.trigger(input.selection.call, budget)) else {
-        return (None, Tone::Plain);
+        return KnobEffect::default();
     };
     let text = if mark.counted == mark.actual {
         format!(
@@ -44,19 +55,19 @@ fn trigger(input: &SettingsInput<'_>, lane: Lane<'_>, budget: Budget) -> (Option
     };
     if mark.actual > budget.usable() {
         let text = format!("{text}:\nit overflows before it acts");
-        return (Some(text), Tone::Bad);
+        return KnobEffect::new(text, Tone::Bad);
     }
-    (Some(text), Tone::Plain)
+    KnobEffect::new(text, Tone::Plain)
 }
 
-fn reserve(budget: Budget) -> (Option<String>, Tone) {
+fn reserve(budget: Budget) -> KnobEffect {
     let text = format!(
         "= usable {} of window {}",
         wording::tokens(budget.usable()),
         wording::tokens(budget.window)
     );
     if budget.usable() == Tokens::ZERO {
-        return (Some(format!("{text}: no usable window left")), Tone::Bad);
+        return KnobEffect::new(format!("{text}: no usable window left"), Tone::Bad);
     }
-    (Some(text), Tone::Plain)
+    KnobEffect::new(text, Tone::Plain)
 }

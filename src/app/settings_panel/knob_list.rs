@@ -24,7 +24,7 @@ const IGNORED: &str = "The shipped code ignores this setting.";
 
 /// A lane with its policy and the values of its knobs.
 #[derive(Clone, Copy)]
-pub(in crate::app) struct Lane<'a> {
+pub(in crate::app) struct KnobLane<'a> {
     pub(in crate::app) index: usize,
     pub(in crate::app) policy: &'a Policy,
     pub(in crate::app) values: &'a KnobValues,
@@ -34,7 +34,7 @@ pub(in crate::app) struct Lane<'a> {
 pub(super) fn show(
     ui: &mut Ui,
     input: &SettingsInput<'_>,
-    lane: Lane<'_>,
+    lane: KnobLane<'_>,
     commands: &mut Commands,
 ) {
     let knobs = &lane.policy.knobs;
@@ -111,8 +111,8 @@ fn is_found(knob: &Knob, sought: &str) -> bool {
 fn groups(policy: &Policy) -> Vec<(String, Vec<&Knob>)> {
     let mut groups: Vec<(String, Vec<&Knob>)> = Vec::new();
     for knob in policy.knobs.iter().filter(|knob| knob.role.is_none()) {
-        let place = knob.key.as_deref().and_then(|key| key.rsplit_once('.'));
-        let title = place.map_or("Other settings", |(place, _)| place);
+        let section = knob.key.as_deref().and_then(|key| key.rsplit_once('.'));
+        let title = section.map_or("Other settings", |(section, _)| section);
         match groups.iter_mut().find(|(name, _)| name == title) {
             Some((_, knobs)) => knobs.push(knob),
             None => groups.push((title.to_owned(), vec![knob])),
@@ -125,12 +125,12 @@ fn groups(policy: &Policy) -> Vec<(String, Vec<&Knob>)> {
 pub(super) fn show_knob(
     ui: &mut Ui,
     input: &SettingsInput<'_>,
-    lane: Lane<'_>,
+    lane: KnobLane<'_>,
     knob: &Knob,
     commands: &mut Commands,
 ) {
     let value = lane.values.get(&knob.name).unwrap_or(knob.value);
-    let (consequence, tone) = knob_effect::consequence(input, lane, knob);
+    let effect = knob_effect::effect(input, lane, knob);
     let help = first_sentence(&knob.help);
     let is_short = help.chars().count() <= MAX_HELP_CHARS;
     let hint = hint(knob);
@@ -139,15 +139,15 @@ pub(super) fn show_knob(
         value,
         range: knob.range[0]..=knob.range[1],
         step: knob.step,
-        log: is_wide(knob),
+        is_logarithmic: is_wide(knob),
         unit: wording::knob_unit(&knob.unit),
         help: if is_short { help } else { "" },
         hint: &hint,
         note: knob.ignored.as_ref().map_or("", |_| IGNORED),
         is_noted: value != knob.value,
         default: knob.value,
-        consequence,
-        tone,
+        consequence: effect.text,
+        tone: effect.tone,
     };
     let response = if knob.choices.is_empty() {
         knob_slider(ui, &spec)
@@ -156,7 +156,7 @@ pub(super) fn show_knob(
     };
     knob_curve::show(ui, input, knob, &spec);
     let key = KnobKey::of(lane.policy, knob);
-    if response.reset {
+    if response.is_reset {
         commands.push(SettingsCommand::SetInLane(lane.index, key, None));
     } else if let Some(value) = response.changed {
         let value = Some(knobs::snapped(knob, value));

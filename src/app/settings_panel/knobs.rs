@@ -22,7 +22,7 @@ impl KnobKey {
     /// Returns the key that sets a policy's knob.
     pub fn of(policy: &Policy, knob: &Knob) -> Self {
         match knob.role {
-            Some(role) => Self::Shared(role, measure(&knob.unit).to_owned()),
+            Some(role) => Self::Shared(role, quantity(&knob.unit).to_owned()),
             None => Self::Own {
                 policy: policy.name.clone(),
                 knob: knob.name.clone(),
@@ -69,9 +69,8 @@ pub fn snapped(knob: &Knob, value: f64) -> f64 {
     on_grid.clamp(low, high)
 }
 
-/// Returns the quantity of a knob's unit. All shares count as one quantity. This is the only place that interprets
-/// units, which are otherwise display text.
-fn measure(unit: &str) -> &str {
+/// Returns the quantity of a knob's unit. All shares are one quantity.
+fn quantity(unit: &str) -> &str {
     if unit.starts_with("share") {
         "share"
     } else {
@@ -94,11 +93,11 @@ pub fn trigger_unit(
         "window" => Some(budget.window.as_f64()),
         "usable" => Some(budget.usable().as_f64()),
         other => {
-            let is_it = |k: &&Knob| {
+            let is_named = |k: &&Knob| {
                 let key = k.key.as_deref().unwrap_or_default();
                 k.name == other || key.rsplit('.').next() == Some(other)
             };
-            let of = policy.knobs.iter().find(is_it)?;
+            let of = policy.knobs.iter().find(is_named)?;
             // In some systems 0 means automatic.
             values.get(&of.name).filter(|tokens| *tokens > 0.0)
         }

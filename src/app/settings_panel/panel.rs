@@ -2,7 +2,7 @@
 
 use super::command::SettingsCommand;
 use super::input::SettingsInput;
-use super::knob_list::{self, Lane};
+use super::knob_list::{self, KnobLane};
 use super::knobs::{self, KnobKey};
 use super::preset_saving::PresetCommand;
 use super::{preset_menu, provider_errors, restarts};
@@ -39,12 +39,12 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
         top: 8,
         bottom: 0,
     };
-    Panel::bottom("policy_foot")
+    Panel::bottom("policy_footer")
         .show_separator_line(false)
         .resizable(false)
         .frame(Frame::new().inner_margin(margin))
         .show(ui, |ui| {
-            foot(ui, input, is_low, commands);
+            footer(ui, input, is_low, commands);
             toasts::keep_clear(ui, ui.min_rect());
         });
     head(ui, input, commands);
@@ -67,7 +67,7 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
         if let Some((lane, config)) = focused {
             let policy = input.policies.get(&config.policy);
             let values = knobs::values(&policy, input.config.lane_settings(lane));
-            let shown = Lane {
+            let shown = KnobLane {
                 index: lane,
                 policy: &policy,
                 values: &values,
@@ -160,7 +160,7 @@ fn ownership(ui: &mut Ui, lane: usize, config: &LaneConfig, commands: &mut Comma
             let is_chosen = config.own.is_some() == is_own;
             let label = ui.selectable_label(is_chosen, small(ui, name));
             if label.on_hover_text(help).clicked() && !is_chosen {
-                commands.push(SettingsCommand::SetOwn(lane, is_own));
+                commands.push(SettingsCommand::SetOwn { lane, is_own });
             }
         }
     });
@@ -186,19 +186,19 @@ fn others(
         // A policy's own settings are shown only when its lane is focused.
         let new =
             |knob: &&Knob| knob.role.is_some() && !shown.contains(&KnobKey::of(&policy, knob));
-        let mine: Vec<&Knob> = policy.knobs.iter().filter(new).collect();
-        if mine.is_empty() {
+        let added: Vec<&Knob> = policy.knobs.iter().filter(new).collect();
+        if added.is_empty() {
             continue;
         }
         knob_list::lane_head(ui, palette(ui).lane(idx), &policy.label);
-        let lane = Lane {
+        let lane = KnobLane {
             index: idx,
             policy: &policy,
             values: &values,
         };
         // A knob with the same name may be shown above.
         ui.push_id(("others", idx), |ui| {
-            for knob in mine {
+            for knob in added {
                 knob_list::show_knob(ui, input, lane, knob, commands);
                 shown.push(KnobKey::of(&policy, knob));
             }
@@ -233,19 +233,19 @@ fn chips(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Commands) {
 }
 
 /// Shows the lane's strategy as its first setting.
-fn strategy(ui: &mut Ui, input: &SettingsInput<'_>, lane: Lane<'_>, commands: &mut Commands) {
+fn strategy(ui: &mut Ui, input: &SettingsInput<'_>, lane: KnobLane<'_>, commands: &mut Commands) {
     let policy = lane.policy;
     let hint = format!(
         "{}\n\nOn the command line: --set strategy={}",
         policy.help,
-        input.policies.word(&policy.name)
+        input.policies.command_line_name(&policy.name)
     );
     let spec = KnobSpec {
         label: "strategy",
         value: 0.0,
         range: 0.0..=0.0,
         step: 1.0,
-        log: false,
+        is_logarithmic: false,
         unit: "",
         help: policy.first_sentence(),
         hint: &hint,
@@ -256,7 +256,7 @@ fn strategy(ui: &mut Ui, input: &SettingsInput<'_>, lane: Lane<'_>, commands: &m
         tone: Tone::Plain,
     };
     let width = (ui.available_width() * 0.6).round();
-    knob_menu(ui, &spec, (&policy.label, width), |ui| {
+    knob_menu(ui, &spec, &policy.label, width, |ui| {
         if let Some(name) = preset_menu::list(ui, input.policies, &policy.name) {
             commands.push(LanesCommand::SetPolicy(lane.index, name));
             ui.close();
@@ -288,7 +288,7 @@ fn window(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Commands) {
         value: shown.as_f64(),
         range: 2_000.0..=2_000_000.0_f64.max(known.as_f64()),
         step: 1_000.0,
-        log: true,
+        is_logarithmic: true,
         unit: "tok",
         help: "The model's hard limit, for all lanes.",
         hint: "",
@@ -299,14 +299,15 @@ fn window(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Commands) {
         tone,
     };
     let response = knob_slider(ui, &spec);
-    if response.reset {
+    if response.is_reset {
         commands.push(SettingsCommand::SetWindow(None));
     } else if let Some(value) = response.changed {
         commands.push(SettingsCommand::SetWindow(Some(Tokens(value as u64))));
     }
 }
 
-fn foot(ui: &mut Ui, input: &SettingsInput<'_>, is_low: bool, commands: &mut Commands) {
+/// Shows the buttons below the settings, and a note if the panel is not low.
+fn footer(ui: &mut Ui, input: &SettingsInput<'_>, is_low: bool, commands: &mut Commands) {
     ui.horizontal_wrapped(|ui| {
         if widgets::secondary_button(ui, "Copy as command", "")
             .on_hover_text("Copy the command line that gives the same results")

@@ -20,18 +20,16 @@ pub struct Policies {
 }
 
 impl Policies {
-    /// Collects bundled presets and `none`, saved presets, and policies from files (`own`). A policy replaces a bundled
-    /// one of the same name.
-    pub fn new(own: &[LaneOption], saved: Vec<Policy>) -> Self {
-        // A preset named at startup is not a policy from a file.
+    /// Collects saved presets, the policies from files among the lanes chosen at startup, bundled presets, and `none`. A
+    /// policy replaces a bundled one of the same name.
+    pub fn new(lanes: &[LaneOption], saved: Vec<Policy>) -> Self {
         let is_of_file = |lane: &&LaneOption| {
             let name = &lane.policy.name;
             lane.word != *name || presets::by_name(name).is_none()
         };
-        let own = own.iter().filter(is_of_file);
         let mut words = BTreeMap::new();
         let mut all: Vec<Arc<Policy>> = Vec::new();
-        for lane in own {
+        for lane in lanes.iter().filter(is_of_file) {
             let (name, word) = (lane.policy.name.clone(), lane.word.clone());
             if words.insert(name, word).is_none() {
                 all.push(Arc::new(lane.policy.clone()));
@@ -51,13 +49,13 @@ impl Policies {
             saved: BTreeSet::new(),
         };
         for policy in saved.into_iter().rev() {
-            policies.keep(policy);
+            policies.add_saved(policy);
         }
         policies
     }
 
     /// Adds a saved preset, replacing one of the same name.
-    pub fn keep(&mut self, policy: Policy) {
+    pub fn add_saved(&mut self, policy: Policy) {
         let name = policy.name.clone();
         self.all.retain(|p| p.name != name);
         self.words.remove(&name);
@@ -65,10 +63,10 @@ impl Policies {
         self.saved.insert(name);
     }
 
-    /// Adds a policy of a workspace. Returns whether the lanes use it, which is not so if another policy has its name.
-    pub fn add(&mut self, policy: Policy) -> bool {
+    /// Adds a policy of a workspace. Returns `false` if a different policy has its name, which lanes then use.
+    pub fn add_from_workspace(&mut self, policy: Policy) -> bool {
         if let Some(known) = self.find(&policy.name) {
-            // A policy has no other comparison; its description contains every rule.
+            // `Policy` is not comparable; its debug output contains every rule.
             return format!("{known:?}") == format!("{policy:?}");
         }
         self.all.push(Arc::new(policy));
@@ -93,7 +91,7 @@ impl Policies {
     }
 
     /// Returns the command-line name of a policy: the name of a preset, or a file.
-    pub fn word<'a>(&'a self, name: &'a str) -> &'a str {
+    pub fn command_line_name<'a>(&'a self, name: &'a str) -> &'a str {
         self.words.get(name).map_or(name, String::as_str)
     }
 
@@ -179,7 +177,7 @@ mod tests {
     #[test]
     fn policies_are_grouped_by_kind_and_found_by_words() {
         let mut policies = Policies::new(&[], Vec::new());
-        policies.keep(Policy {
+        policies.add_saved(Policy {
             name: "mine".to_owned(),
             ..none()
         });
@@ -198,7 +196,7 @@ mod tests {
         let mut policies = Policies::new(&[], Vec::new());
         let n = policies.iter().count();
         for label in ["First", "Second"] {
-            policies.keep(Policy {
+            policies.add_saved(Policy {
                 name: "mine".to_owned(),
                 label: label.to_owned(),
                 ..none()
@@ -208,6 +206,6 @@ mod tests {
         assert_eq!(policies.get("mine").label, "Second");
         let first = &policies.groups(&[])[0];
         assert_eq!((first.title, first.policies.len()), ("Your own", 1));
-        assert_eq!(policies.word("mine"), "mine");
+        assert_eq!(policies.command_line_name("mine"), "mine");
     }
 }

@@ -5,9 +5,10 @@ use super::preset_saving::{PresetCommand, PresetSaving};
 use crate::app::command::Commands;
 use crate::app::theme::{palette, space};
 use crate::app::widgets::dialog::{
-    DialogEnd, DialogField, dialog, dialog_buttons, dialog_end, dialog_title,
+    DialogAction, DialogEnd, DialogField, dialog, dialog_buttons, dialog_end, dialog_title,
 };
 use crate::app::widgets::text::{small, weak};
+use crate::app::wording;
 use crate::presets::own::own_name;
 use egui::{RichText, Ui};
 
@@ -38,29 +39,28 @@ pub fn show(ui: &Ui, saving: &PresetSaving, policies: &Policies, commands: &mut 
                 ui.label(RichText::new(problem).color(palette(ui).bad));
             }
             (None, Ok(name)) if is_there => {
-                let sentence = format!("{name} already exists and will be replaced.");
-                ui.label(RichText::new(sentence).color(palette(ui).warn));
+                let text = format!("{name} already exists and will be replaced.");
+                ui.label(RichText::new(text).color(palette(ui).warn));
             }
             (None, Ok(name)) => {
                 ui.label(small(ui, format!("plimsoll replay FILE --policy {name}")));
             }
             (None, Err(why)) => {
-                ui.label(small(ui, sentence(why)));
+                // Such as `Give it a name.`
+                ui.label(small(ui, format!("{}.", wording::capitalized(why))));
             }
         }
         ui.add_space(space::M);
         let verb = if is_there { "Replace" } else { "Save" };
-        dialog_buttons(ui, verb, made.is_ok(), input.is_entered)
+        let action = DialogAction {
+            verb,
+            is_possible: made.is_ok(),
+            is_entered: input.is_entered,
+        };
+        dialog_buttons(ui, action)
     });
     commands.extend(dialog_end(&modal).map(|end| match end {
         DialogEnd::Confirmed => PresetCommand::Save,
         DialogEnd::Cancelled => PresetCommand::Close,
     }));
-}
-
-/// Formats a message as a sentence: `give it a name` becomes `Give it a name.`
-fn sentence(why: &str) -> String {
-    let mut chars = why.chars();
-    let first = chars.next().map(|c| c.to_uppercase().to_string());
-    format!("{}{}.", first.unwrap_or_default(), chars.as_str())
 }

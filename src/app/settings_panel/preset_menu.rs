@@ -40,8 +40,9 @@ pub(in crate::app) fn list(ui: &mut Ui, policies: &Policies, chosen: &str) -> Op
                 widgets::section(ui, group.title);
                 for policy in &group.policies {
                     let proof = policy.proof.map(|proof| proof.to_string());
-                    let title = (&*policy.label, proof.as_deref().unwrap_or_default());
-                    let row = widgets::choice(ui, title, &policy.help, policy.name == chosen);
+                    let proof = proof.as_deref().unwrap_or_default();
+                    let is_chosen = policy.name == chosen;
+                    let row = widgets::choice(ui, &policy.label, proof, &policy.help, is_chosen);
                     if row.on_hover_text(&policy.help).clicked() {
                         picked = Some(policy);
                     }

@@ -7,7 +7,7 @@ pub struct PresetSaving {
     pub lane: usize,
     /// The name as typed.
     pub label: String,
-    /// Why it cannot be saved under that name.
+    /// Error of saving under that name.
     pub problem: Option<String>,
 }
 

@@ -22,16 +22,16 @@ const SHARE: f32 = 0.4;
 pub(super) fn show(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Commands) {
     let errors = &input.config.errors;
     let lanes = &input.config.lanes;
-    let is_of_use = lanes
+    let is_used = lanes
         .iter()
         .any(|lane| reads_errors(&input.policies.get(&lane.policy)));
-    if errors.is_empty() && !is_of_use {
+    if errors.is_empty() && !is_used {
         return;
     }
     ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = space::XS;
         ui.label("provider errors");
-        let help = if is_of_use {
+        let help = if is_used {
             "Simulated errors: the provider answers these calls with an error first."
         } else {
             "No lane's policy reads error messages of the provider."
@@ -41,11 +41,11 @@ pub(super) fn show(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Comman
             placed(ui, error, commands);
         }
         let call = input.selection.call;
-        let does = match input.config.error_at(call) {
+        let action = match input.config.error_at(call) {
             Some(_) => "Replace the",
             None => "Add an",
         };
-        let name = format!("{does} error at call {}", wording::number(call));
+        let name = format!("{action} error at call {}", wording::number(call));
         let button = widgets::secondary_button(ui, &name, "");
         // A click into the menu's text field must not close it.
         Popup::menu(&button)
@@ -91,7 +91,7 @@ fn menu(ui: &mut Ui, call: usize, commands: &mut Commands) {
         ui.set_max_width(WIDTH - 10.0);
         ui.spacing_mut().item_spacing.y = 0.0;
         for known in provider_errors() {
-            let row = widgets::choice(ui, (&known.label, ""), &known.source, false);
+            let row = widgets::choice(ui, &known.label, "", &known.source, false);
             if row.on_hover_text(&known.text).clicked() {
                 commands.push(SettingsCommand::SetError(
                     call,

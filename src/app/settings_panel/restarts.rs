@@ -17,16 +17,16 @@ const MAX_LISTED: usize = 24;
 pub(super) fn show(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Commands) {
     let marks = &input.config.restarts;
     let lanes = &input.config.lanes;
-    let is_of_use = lanes
+    let is_used = lanes
         .iter()
         .any(|lane| resumes(&input.policies.get(&lane.policy)));
-    if marks.is_empty() && !is_of_use {
+    if marks.is_empty() && !is_used {
         return;
     }
     ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = space::XS;
         ui.label("restarts");
-        let help = if is_of_use {
+        let help = if is_used {
             "Simulated restarts: the agent's program is restarted before these calls."
         } else {
             "No lane's policy reacts to a restart."

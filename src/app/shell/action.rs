@@ -1,23 +1,23 @@
-//! Rows of the table of actions.
+//! The rows of the table of actions.
 
 use super::keys::KeyContext;
 use crate::app::command::Command;
 use egui::{Key, KeyboardShortcut, Modifiers};
 
-/// The condition under which a shortcut works.
+/// The condition under which a shortcut works. Each variant except [`Self::Elsewhere`] lists all of its conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum When {
     /// Always, also while typing.
     Always,
-    /// Only while no text is being typed and no menu is open.
+    /// No text field has the focus, and no menu is open.
     NotTyping,
-    /// Additionally, no dialog is open.
+    /// No text field has the focus, and no menu or dialog is open.
     NoDialog,
-    /// Additionally, a session is open.
+    /// A session is open, no text field has the focus, and no menu or dialog is open.
     InDocument,
-    /// A session is open and no dialog, also while typing.
+    /// A session is open, and no dialog.
     InDocumentOrTyping,
-    /// Additionally to [`When::InDocument`], no control has the focus that could handle the key itself.
+    /// As [`Self::InDocument`], and no control has the focus that could handle the key itself.
     Free,
     /// Handled elsewhere: by the plot or the focused control.
     Elsewhere,
@@ -25,15 +25,38 @@ pub(super) enum When {
 
 /// A row of the table.
 pub(super) struct Action {
-    /// Its keys on the help sheet; empty if it is not listed there.
+    /// Keys as shown on the help sheet; empty if the action is not listed there.
     pub(super) keys: &'static str,
-    /// Its name on the help sheet, and in the command palette if it has one command; empty for other keys of the row above.
+    /// Name on the help sheet, and in the command palette if the action has one command. Empty for further keys of the row
+    /// above.
     pub(super) name: &'static str,
     pub(super) when: When,
     /// The command of an action without keys.
     pub(super) command: Option<MakeCommand>,
     pub(super) bindings: &'static [Binding],
+    /// The keys 1 to 9 of the action.
+    pub(super) digits: Option<Digits>,
 }
+
+/// The keys 1 to 9, each with the command of one item of a list.
+pub(super) struct Digits {
+    pub(super) modifiers: Modifiers,
+    /// Creates the command for the item at an index, if there is one.
+    pub(super) command: fn(&KeyContext<'_>, usize) -> Option<Command>,
+}
+
+/// The keys 1 to 9.
+pub(super) const DIGITS: [Key; 9] = [
+    Key::Num1,
+    Key::Num2,
+    Key::Num3,
+    Key::Num4,
+    Key::Num5,
+    Key::Num6,
+    Key::Num7,
+    Key::Num8,
+    Key::Num9,
+];
 
 /// A key with its command.
 pub(super) struct Binding {
@@ -46,6 +69,7 @@ pub(super) struct Binding {
 /// Creates a command, if there is something to do.
 pub(super) type MakeCommand = fn(&KeyContext<'_>) -> Option<Command>;
 
+/// Returns an action with keys.
 pub(super) const fn row(
     keys: &'static str,
     name: &'static str,
@@ -58,6 +82,20 @@ pub(super) const fn row(
         when,
         command: None,
         bindings,
+        digits: None,
+    }
+}
+
+/// Returns an action on an item of a list, with the keys 1 to 9. Needs an open session.
+pub(super) const fn digits(
+    keys: &'static str,
+    name: &'static str,
+    modifiers: Modifiers,
+    command: fn(&KeyContext<'_>, usize) -> Option<Command>,
+) -> Action {
+    Action {
+        digits: Some(Digits { modifiers, command }),
+        ..row(keys, name, When::InDocument, &[])
     }
 }
 
@@ -82,11 +120,12 @@ pub(super) const fn in_session(name: &'static str, command: MakeCommand) -> Acti
     }
 }
 
+/// Returns a key of an action with one command.
 pub(super) const fn key(modifiers: Modifiers, key: Key, command: MakeCommand) -> Binding {
     named("", modifiers, key, command)
 }
 
-/// Returns a command that the palette offers under its own name.
+/// Returns a key with a command that the palette offers under its own name.
 pub(super) const fn named(
     name: &'static str,
     modifiers: Modifiers,

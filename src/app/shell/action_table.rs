@@ -1,6 +1,6 @@
 //! The table of actions for the command palette, the help sheet and keys.
 
-use super::action::{Action, When, always, elsewhere, in_session, key, named, row};
+use super::action::{Action, When, always, digits, elsewhere, in_session, key, named, row};
 use super::command::ShellCommand;
 use crate::app::command::Command;
 use crate::app::command_palette::state::PaletteCommand;
@@ -14,18 +14,19 @@ use crate::app::open::command::OpenCommand;
 use crate::app::report_export::job::{ReportCommand, ReportFormat};
 use crate::app::restore::restoring::RestoreCommand;
 use crate::app::run_logs::list::RunLogsCommand;
-use crate::app::selection::{Landmark, SelectCommand};
+use crate::app::selection::{Direction, Landmark, SelectCommand};
 use crate::app::sessions::list::SessionsCommand;
 use crate::app::settings_panel::command::SettingsCommand;
 use crate::app::tabs::command::TabsCommand;
 use crate::app::tune::command::TuneCommand;
+use crate::app::view::Tab;
 use egui::{Key, Modifiers, ThemePreference};
 
 const NONE: Modifiers = Modifiers::NONE;
 const COMMAND: Modifiers = Modifiers::COMMAND;
 const SHIFT: Modifiers = Modifiers::SHIFT;
 
-/// All actions.
+/// All actions. An earlier row takes a key that several rows match: a key without Shift or Alt also matches with it.
 pub(super) static ACTIONS: &[Action] = &[
     row(
         "Ctrl+O",
@@ -38,7 +39,6 @@ pub(super) static ACTIONS: &[Action] = &[
         "New, close a session tab (Ctrl+Shift+T: reopen)",
         When::Always,
         &[
-            // Before the key without Shift, which would match it as well.
             named(
                 "Reopen the session tab closed last",
                 COMMAND.plus(SHIFT),
@@ -58,16 +58,17 @@ pub(super) static ACTIONS: &[Action] = &[
         "Next session tab (Shift: previous)",
         When::Always,
         &[
-            // Before the key without Shift, which would match it as well.
             named(
                 "Previous session tab",
                 COMMAND.plus(SHIFT),
                 Key::Tab,
-                |_| step(true),
+                |_| step(Direction::Previous),
             ),
-            named("Next session tab", COMMAND, Key::Tab, |_| step(false)),
-            key(COMMAND, Key::PageUp, |_| step(true)),
-            key(COMMAND, Key::PageDown, |_| step(false)),
+            named("Next session tab", COMMAND, Key::Tab, |_| {
+                step(Direction::Next)
+            }),
+            key(COMMAND, Key::PageUp, |_| step(Direction::Previous)),
+            key(COMMAND, Key::PageDown, |_| step(Direction::Next)),
         ],
     ),
     elsewhere("Ctrl+V", "Open the conversation in the clipboard"),
@@ -92,7 +93,6 @@ pub(super) static ACTIONS: &[Action] = &[
             key(COMMAND, Key::Y, |_| send(ShellCommand::Redo)),
         ],
     ),
-    // After redo: a shortcut without Shift also matches the key with Shift.
     row(
         "Ctrl+Z",
         "Undo",
@@ -118,7 +118,6 @@ pub(super) static ACTIONS: &[Action] = &[
     ),
     elsewhere("Right drag", "Zoom into a part of the timeline"),
     elsewhere("F", "Show the whole timeline (or double-click it)"),
-    // Before the keys without Shift, which would match these as well.
     row(
         "Shift+K   Shift+J",
         "Select more messages (or Shift+↑, Shift+↓)",
@@ -159,35 +158,15 @@ pub(super) static ACTIONS: &[Action] = &[
         "↑   ↓   Enter",
         "In the list of sessions: move the highlight, open the session",
     ),
-    row(
+    digits(
         "Alt+1 … 9",
         "Open a tab of the drawer",
-        When::InDocument,
-        &[
-            key(Modifiers::ALT, Key::Num1, |_| tab(0)),
-            key(Modifiers::ALT, Key::Num2, |_| tab(1)),
-            key(Modifiers::ALT, Key::Num3, |_| tab(2)),
-            key(Modifiers::ALT, Key::Num4, |_| tab(3)),
-            key(Modifiers::ALT, Key::Num5, |_| tab(4)),
-            key(Modifiers::ALT, Key::Num6, |_| tab(5)),
-            key(Modifiers::ALT, Key::Num7, |_| tab(6)),
-            key(Modifiers::ALT, Key::Num8, |_| tab(7)),
-            key(Modifiers::ALT, Key::Num9, |_| tab(8)),
-        ],
+        Modifiers::ALT,
+        |_, nth| send(ShellCommand::ShowTab(*Tab::ALL.get(nth)?)),
     ),
-    row(
-        "1 … 6",
-        "Focus a lane",
-        When::InDocument,
-        &[
-            key(NONE, Key::Num1, |context| context.focus(0)),
-            key(NONE, Key::Num2, |context| context.focus(1)),
-            key(NONE, Key::Num3, |context| context.focus(2)),
-            key(NONE, Key::Num4, |context| context.focus(3)),
-            key(NONE, Key::Num5, |context| context.focus(4)),
-            key(NONE, Key::Num6, |context| context.focus(5)),
-        ],
-    ),
+    digits("1 … 6", "Focus a lane", NONE, |context, nth| {
+        context.focus(nth)
+    }),
     row(
         "R",
         "Add or remove a restart mark at this call",
@@ -238,22 +217,22 @@ pub(super) static ACTIONS: &[Action] = &[
         When::InDocument,
         &[
             named("Previous compaction", SHIFT, Key::N, |_| {
-                jump(Landmark::Compaction, true)
+                jump(Landmark::Compaction, Direction::Previous)
             }),
             named("Next compaction", NONE, Key::N, |_| {
-                jump(Landmark::Compaction, false)
+                jump(Landmark::Compaction, Direction::Next)
             }),
             named("Previous overflow", SHIFT, Key::O, |_| {
-                jump(Landmark::Overflow, true)
+                jump(Landmark::Overflow, Direction::Previous)
             }),
             named("Next overflow", NONE, Key::O, |_| {
-                jump(Landmark::Overflow, false)
+                jump(Landmark::Overflow, Direction::Next)
             }),
             named("Previous cache miss", SHIFT, Key::M, |_| {
-                jump(Landmark::CacheMiss, true)
+                jump(Landmark::CacheMiss, Direction::Previous)
             }),
             named("Next cache miss", NONE, Key::M, |_| {
-                jump(Landmark::CacheMiss, false)
+                jump(Landmark::CacheMiss, Direction::Next)
             }),
         ],
     ),
@@ -262,8 +241,8 @@ pub(super) static ACTIONS: &[Action] = &[
         "Next, previous match (in the field also Enter, Shift+Enter)",
         When::InDocumentOrTyping,
         &[
-            key(SHIFT, Key::F3, |_| find(true)),
-            key(NONE, Key::F3, |_| find(false)),
+            key(SHIFT, Key::F3, |_| find(Direction::Previous)),
+            key(NONE, Key::F3, |_| find(Direction::Next)),
         ],
     ),
     elsewhere(
@@ -323,19 +302,14 @@ fn theme(theme: ThemePreference) -> Option<Command> {
     send(ShellCommand::SetTheme(theme))
 }
 
-fn step(is_back: bool) -> Option<Command> {
-    send(TabsCommand::Step { is_back })
+fn step(direction: Direction) -> Option<Command> {
+    send(TabsCommand::Step(direction))
 }
 
-fn jump(landmark: Landmark, is_back: bool) -> Option<Command> {
-    send(SelectCommand::Jump(landmark, is_back))
+fn jump(landmark: Landmark, direction: Direction) -> Option<Command> {
+    send(SelectCommand::Jump(landmark, direction))
 }
 
-fn find(is_back: bool) -> Option<Command> {
-    send(MessagesCommand::Find { is_back })
-}
-
-/// Returns the command for the drawer tab with this index.
-fn tab(nth: usize) -> Option<Command> {
-    super::drawer::tab_at(nth).map(|tab| ShellCommand::ShowTab(tab).into())
+fn find(direction: Direction) -> Option<Command> {
+    send(MessagesCommand::Find(direction))
 }

@@ -15,7 +15,7 @@ pub enum ShellCommand {
     ShowShortcuts(bool),
     /// Use this theme.
     SetTheme(egui::ThemePreference),
-    /// Copy a text to the clipboard and show its description.
+    /// Copy a text to the clipboard. Its name, such as `the path`, is shown in a notice.
     Copy(&'static str, String),
     /// Save the workspace as a portable file next to the session.
     SaveWorkspace,

@@ -10,68 +10,47 @@ use crate::app::{
 };
 use egui::{Align, Frame, Id, Layout, Margin, Ui, UiBuilder, vec2};
 
+/// Shows a part of a tab.
+type Show = fn(&mut Ui, &OpenSession<'_>, &mut Commands);
+
 /// The functions that show a tab.
 struct DrawerTab {
+    show: Show,
+    /// Shows the tools at the right end of the tab row, from right to left.
+    tools: Show,
     /// Returns the remark after the label, if any.
     remark: fn(&OpenSession<'_>) -> String,
-    /// Shows the tools at the right end of the tab row, from right to left.
-    tools: fn(&mut Ui, &OpenSession<'_>, &mut Commands),
-    show: fn(&mut Ui, &OpenSession<'_>, &mut Commands),
+}
+
+impl DrawerTab {
+    /// Returns a tab without a remark.
+    fn new(show: Show, tools: Show) -> Self {
+        let remark = |_: &OpenSession<'_>| String::new();
+        Self {
+            show,
+            tools,
+            remark,
+        }
+    }
+
+    fn with_remark(self, remark: fn(&OpenSession<'_>) -> String) -> Self {
+        Self { remark, ..self }
+    }
 }
 
 fn drawer_tab(tab: Tab) -> DrawerTab {
     match tab {
-        Tab::Messages => DrawerTab {
-            remark: |_| String::new(),
-            tools: messages::panel::tools,
-            show: messages::panel::show,
-        },
-        Tab::Insights => DrawerTab {
-            remark: insights::panel::remark,
-            tools: insights::panel::tools,
-            show: insights::panel::show,
-        },
-        Tab::Events => DrawerTab {
-            remark: |_| String::new(),
-            tools: events::panel::tools,
-            show: events::panel::show,
-        },
-        Tab::Evaluate => DrawerTab {
-            remark: |_| String::new(),
-            tools: evaluate::panel::tools,
-            show: evaluate::panel::show,
-        },
-        Tab::Cost => DrawerTab {
-            remark: |_| String::new(),
-            tools: cost::panel::tools,
-            show: cost::panel::show,
-        },
-        Tab::Tune => DrawerTab {
-            remark: |_| String::new(),
-            tools: tune::panel::tools,
-            show: tune::panel::show,
-        },
-        Tab::Compare => DrawerTab {
-            remark: |_| String::new(),
-            tools: compare::panel::tools,
-            show: compare::panel::show,
-        },
-        Tab::About => DrawerTab {
-            remark: |_| String::new(),
-            tools: |_, _, _| {},
-            show: about::show,
-        },
-        Tab::Import => DrawerTab {
-            remark: import::remark,
-            tools: |_, _, _| {},
-            show: import::show,
-        },
+        Tab::Messages => DrawerTab::new(messages::panel::show, messages::panel::tools),
+        Tab::Insights => DrawerTab::new(insights::panel::show, insights::panel::tools)
+            .with_remark(insights::panel::remark),
+        Tab::Events => DrawerTab::new(events::panel::show, events::panel::tools),
+        Tab::Evaluate => DrawerTab::new(evaluate::panel::show, evaluate::panel::tools),
+        Tab::Cost => DrawerTab::new(cost::panel::show, cost::panel::tools),
+        Tab::Tune => DrawerTab::new(tune::panel::show, tune::panel::tools),
+        Tab::Compare => DrawerTab::new(compare::panel::show, compare::panel::tools),
+        Tab::About => DrawerTab::new(about::show, |_, _, _| {}),
+        Tab::Import => DrawerTab::new(import::show, |_, _, _| {}).with_remark(import::remark),
     }
-}
-
-/// Returns the tab at a position of the row, from 0.
-pub(super) fn tab_at(nth: usize) -> Option<Tab> {
-    Tab::ALL.get(nth).copied()
 }
 
 /// Shows the tabs and the content of the selected tab.
@@ -95,7 +74,7 @@ pub(super) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Comman
 
 /// Shows the tabs and the tools of the selected tab at their right, or in a row of their own if they do not fit.
 fn tab_row(ui: &mut Ui, session: &OpenSession<'_>, tab: Tab, commands: &mut Commands) {
-    let id = Id::unique(("tools of tab", tab.label()));
+    let id = Id::unique(("tools of tab", tab.key()));
     let needed: f32 = ui.data(|d| d.get_temp(id)).unwrap_or(0.0);
     let mut is_below = false;
     ui.horizontal(|ui| {
@@ -128,7 +107,7 @@ const TOOLS: f32 = 30.0;
 
 /// Shows the tools of a tab from right to left and stores their width.
 fn tools(ui: &mut Ui, session: &OpenSession<'_>, tab: Tab, commands: &mut Commands) {
-    let id = Id::unique(("tools of tab", tab.label()));
+    let id = Id::unique(("tools of tab", tab.key()));
     let beside = ui.available_rect_before_wrap();
     let shown = ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         (drawer_tab(tab).tools)(ui, session, commands);

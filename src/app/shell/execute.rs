@@ -2,6 +2,7 @@
 
 use super::command::ShellCommand;
 use crate::app::App;
+use crate::app::config::Config;
 use crate::app::runs::copy_command;
 use crate::app::view::{Tab, ViewCommand};
 
@@ -9,12 +10,18 @@ impl App {
     /// Executes a command of the window as a whole.
     pub(in crate::app) fn execute_shell(&mut self, ctx: &egui::Context, command: ShellCommand) {
         match command {
-            ShellCommand::Undo => self.travel(true),
-            ShellCommand::Redo => self.travel(false),
+            ShellCommand::Undo => {
+                let config = self.history.undo(&self.config);
+                self.replace_config(config);
+            }
+            ShellCommand::Redo => {
+                let config = self.history.redo(&self.config);
+                self.replace_config(config);
+            }
             ShellCommand::ShowTab(tab) => self.show_tab(tab),
             ShellCommand::ShowShortcuts(is_shown) => self.view.shows_shortcuts = is_shown,
             ShellCommand::SetTheme(theme) => self.set_theme(ctx, theme),
-            ShellCommand::Copy(description, text) => self.copy(ctx, description, text),
+            ShellCommand::Copy(name, text) => self.copy(ctx, name, text),
             ShellCommand::SaveWorkspace => self.save_workspace(ctx),
             ShellCommand::CopyCommandLine => self.copy_command_line(ctx),
         }
@@ -35,13 +42,8 @@ impl App {
         self.once.reveals_insight = true;
     }
 
-    /// Restores the configuration before the last change, or after the last undo.
-    fn travel(&mut self, is_back: bool) {
-        let config = if is_back {
-            self.history.undo(&self.config)
-        } else {
-            self.history.redo(&self.config)
-        };
+    /// Replaces the configuration after an undo or redo, if there was something to undo or redo.
+    fn replace_config(&mut self, config: Option<Config>) {
         if let Some(config) = config {
             self.config = config;
             self.limit_selected_lane();
@@ -50,14 +52,14 @@ impl App {
 
     fn set_theme(&mut self, ctx: &egui::Context, theme: egui::ThemePreference) {
         ctx.set_theme(theme);
-        let warning = self.memory.set_theme(theme);
+        let warning = self.saved.set_theme(theme);
         self.warn(warning);
     }
 
-    /// Copies a text to the clipboard.
-    pub(in crate::app) fn copy(&mut self, ctx: &egui::Context, description: &str, text: String) {
+    /// Copies a text to the clipboard and shows its name in a notice.
+    pub(in crate::app) fn copy(&mut self, ctx: &egui::Context, name: &str, text: String) {
         ctx.copy_text(text);
-        self.toasts.done(format!("Copied {description}"));
+        self.toasts.done(format!("Copied {name}"));
     }
 
     fn copy_command_line(&mut self, ctx: &egui::Context) {

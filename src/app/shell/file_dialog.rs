@@ -1,15 +1,12 @@
-//! The system's file and folder dialogs: run on a thread, with answers delivered to the requesting form.
+//! The system's file and folder dialogs. Each runs on a thread; the chosen path is passed to the form that asked for it.
 
 use crate::app::App;
 use crate::app::background::task::{self, Background};
 use crate::app::compare::command::CompareCommand;
 use crate::app::export::command::ExportPath;
-use crate::app::export::draft::ExportDraft;
-use crate::app::export::job::Export;
 use crate::app::export::requests::ModelPath;
 use crate::app::measure::draft::MeasurePath;
 use crate::app::open::document::Origin;
-use crate::app::report_export::job::{ReportDraft, ReportExport};
 use crate::app::restore::restoring::RestorePath;
 use crate::exec;
 use std::path::{Path, PathBuf};
@@ -22,8 +19,8 @@ pub(in crate::app) struct FileDialog {
     since: Instant,
 }
 
-/// A dialog that closes within this time was never shown.
-const AT_ONCE: Duration = Duration::from_millis(400);
+/// Time within which an answer means that the dialog was never shown.
+const NEVER_SHOWN: Duration = Duration::from_millis(400);
 
 /// The purpose of a file or folder dialog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,64 +43,62 @@ pub(in crate::app) enum DialogPurpose {
     Restore(RestorePath),
 }
 
+impl DialogPurpose {
+    /// Returns whether the path can also be typed into the path dialog, for systems without a file dialog.
+    fn has_path_dialog(self) -> bool {
+        matches!(self, Self::Session | Self::Comparison | Self::Folder)
+    }
+}
+
 impl App {
     /// Shows the system's dialog unless one is open.
     pub(in crate::app) fn ask_for_file(&mut self, ctx: &egui::Context, purpose: DialogPurpose) {
         if self.dialog.is_some() {
             return;
         }
-        let now = PathBuf::from(self.named(purpose).trim());
-        let answer = task::start_awaited("file dialog", ctx, move || ask(purpose, &now));
-        let since = Instant::now();
+        let current = PathBuf::from(self.current_path(purpose).trim());
+        let answer = task::start_awaited("file dialog", ctx, move || ask(purpose, &current));
         self.dialog = Some(FileDialog {
             purpose,
             answer,
-            since,
+            since: Instant::now(),
         });
     }
 
-    /// Returns the current text of the field that a dialog fills.
-    fn named(&self, purpose: DialogPurpose) -> &str {
-        let draft = self.export.as_ref().map(|export| &export.draft);
-        let converted = self.conversion.as_ref().map(|conversion| &conversion.draft);
-        let measured = self.measurement.as_ref().map(|measured| &measured.draft);
-        let named = match purpose {
+    /// Returns the text of the field that a dialog fills.
+    fn current_path(&self, purpose: DialogPurpose) -> &str {
+        let path = match purpose {
             DialogPurpose::Session | DialogPurpose::Comparison | DialogPurpose::Folder => None,
             DialogPurpose::Report => self.report.as_ref().map(|report| &report.draft.output),
-            DialogPurpose::Conversion => converted.map(|draft| &draft.output),
-            DialogPurpose::Measure(path) => measured.map(|draft| path.of(draft)),
+            DialogPurpose::Conversion => {
+                let conversion = self.conversion.as_ref();
+                conversion.map(|conversion| &conversion.draft.output)
+            }
+            DialogPurpose::Measure(path) => {
+                let measurement = self.measurement.as_ref();
+                measurement.map(|measurement| path.of(&measurement.draft))
+            }
             DialogPurpose::Restore(path) => {
                 let restoring = self.restoring.as_ref();
-                restoring.map(|restoring| restoring.draft.path(path))
+                restoring.map(|restoring| path.of(&restoring.draft))
             }
-            DialogPurpose::Export(place) => draft.map(|draft| match place {
-                ExportPath::Output => &draft.output,
-                ExportPath::Files => &draft.files,
-                ExportPath::Model(path) => path.of(&draft.model),
-                ExportPath::Replay => &draft.replay,
-            }),
+            DialogPurpose::Export(path) => {
+                let export = self.export.as_ref();
+                export.map(|export| path.of(&export.draft))
+            }
         };
-        named.map_or("", String::as_str)
+        path.map_or("", String::as_str)
     }
 
+    /// Receives the chosen path, once the dialog is closed.
     pub(in crate::app) fn receive_dialog(&mut self, ctx: &egui::Context) {
-        let Some(FileDialog {
-            purpose,
-            answer,
-            since,
-        }) = self.dialog.take()
-        else {
+        let Some(dialog) = self.dialog.take() else {
             return;
         };
-        match answer.take() {
+        let (purpose, since) = (dialog.purpose, dialog.since);
+        match dialog.answer.take() {
             Ok(Some(Some(path))) => self.take_path(ctx, purpose, path),
-            // An immediate answer means that this system has no dialog.
-            Ok(_)
-                if matches!(
-                    purpose,
-                    DialogPurpose::Session | DialogPurpose::Comparison | DialogPurpose::Folder
-                ) && since.elapsed() < AT_ONCE =>
-            {
+            Ok(_) if purpose.has_path_dialog() && since.elapsed() < NEVER_SHOWN => {
                 self.view.asks_path = true;
                 self.view.asks_compared = purpose == DialogPurpose::Comparison;
             }
@@ -111,67 +106,28 @@ impl App {
                 self.toasts
                     .info("No file chosen. If no dialog appeared, type the path into the field.");
             }
-            Err(answer) => {
-                self.dialog = Some(FileDialog {
-                    purpose,
-                    answer,
-                    since,
-                });
-            }
+            Err(answer) => self.dialog = Some(FileDialog { answer, ..dialog }),
         }
     }
 
+    /// Passes a chosen path to the form that asked for it. Does nothing if the form was closed in the meantime.
     fn take_path(&mut self, ctx: &egui::Context, purpose: DialogPurpose, path: PathBuf) {
         let text = path.display().to_string();
-        if purpose == DialogPurpose::Conversion {
-            return self.converted_at(text);
-        }
-        if purpose == DialogPurpose::Comparison {
-            return self.execute_compare(ctx, CompareCommand::Open(path, 0));
-        }
-        if let DialogPurpose::Measure(path) = purpose {
-            return self.measured_with(path, text);
-        }
-        if let DialogPurpose::Restore(path) = purpose {
-            return self.restore_path_chosen(path, text);
-        }
-        match (purpose, &self.document, &mut self.export, &mut self.report) {
-            (DialogPurpose::Session, ..) => self.open(ctx, Origin::Path(path), 0),
-            (DialogPurpose::Folder, ..) => self.open_path(ctx, path),
-            (DialogPurpose::Export(place), Some(document), Some(export), _) => {
-                let draft = placed(export, place, text);
-                export.edit(document, draft);
-            }
-            (DialogPurpose::Report, Some(document), _, Some(report)) => {
-                let draft = report_at(report, text);
-                report.edit(document, draft);
-            }
-            // The form was closed in the meantime.
-            _ => {}
+        match purpose {
+            DialogPurpose::Session => self.open(ctx, Origin::Path(path), 0),
+            DialogPurpose::Folder => self.open_path(ctx, path),
+            DialogPurpose::Comparison => self.execute_compare(ctx, CompareCommand::Open(path, 0)),
+            DialogPurpose::Report => self.report_path_chosen(text),
+            DialogPurpose::Conversion => self.conversion_path_chosen(text),
+            DialogPurpose::Export(path) => self.export_path_chosen(path, text),
+            DialogPurpose::Measure(path) => self.measure_path_chosen(path, text),
+            DialogPurpose::Restore(path) => self.restore_path_chosen(path, text),
         }
     }
 }
 
-fn report_at(report: &ReportExport, output: String) -> ReportDraft {
-    ReportDraft {
-        output,
-        ..report.draft.clone()
-    }
-}
-
-fn placed(export: &Export, place: ExportPath, path: String) -> ExportDraft {
-    let mut draft = export.draft.clone();
-    let field = match place {
-        ExportPath::Output => &mut draft.output,
-        ExportPath::Files => &mut draft.files,
-        ExportPath::Model(path) => path.of_mut(&mut draft.model),
-        ExportPath::Replay => &mut draft.replay,
-    };
-    *field = path;
-    draft
-}
-
-fn ask(purpose: DialogPurpose, now: &Path) -> Option<PathBuf> {
+/// Shows a dialog and waits for its answer. Starts at the current path of the field.
+fn ask(purpose: DialogPurpose, current: &Path) -> Option<PathBuf> {
     let dialog = rfd::FileDialog::new();
     match purpose {
         DialogPurpose::Session | DialogPurpose::Comparison => dialog
@@ -182,31 +138,33 @@ fn ask(purpose: DialogPurpose, now: &Path) -> Option<PathBuf> {
         DialogPurpose::Folder => dialog
             .set_title("List the sessions of a folder")
             .pick_folder(),
-        DialogPurpose::Export(ExportPath::Output) => save(dialog, "Export to", now),
+        DialogPurpose::Export(ExportPath::Output) => save(dialog, "Export to", current),
         DialogPurpose::Export(ExportPath::Model(ModelPath::Log))
         | DialogPurpose::Measure(MeasurePath::Model(ModelPath::Log)) => {
-            save(dialog, "Log requests and answers in", now)
+            save(dialog, "Log requests and answers in", current)
         }
-        DialogPurpose::Restore(RestorePath::Managed) => at(dialog, now)
+        DialogPurpose::Restore(RestorePath::Managed) => in_folder_of(dialog, current)
             .set_title("Managed conversation")
             .pick_file(),
         DialogPurpose::Report
         | DialogPurpose::Conversion
-        | DialogPurpose::Restore(RestorePath::Output) => save(dialog, "Write to", now),
-        DialogPurpose::Export(ExportPath::Files) => {
-            at(dialog, now).set_title("Folder for files").pick_folder()
-        }
+        | DialogPurpose::Restore(RestorePath::Output) => save(dialog, "Write to", current),
+        DialogPurpose::Export(ExportPath::Files) => in_folder_of(dialog, current)
+            .set_title("Folder for files")
+            .pick_folder(),
         DialogPurpose::Export(ExportPath::Model(ModelPath::CaFile))
-        | DialogPurpose::Measure(MeasurePath::Model(ModelPath::CaFile)) => at(dialog, now)
-            .set_title("Certificates to trust")
-            .add_filter("Certificates", &["pem", "crt", "cer"])
-            .add_filter("All files", &["*"])
-            .pick_file(),
+        | DialogPurpose::Measure(MeasurePath::Model(ModelPath::CaFile)) => {
+            in_folder_of(dialog, current)
+                .set_title("Certificates to trust")
+                .add_filter("Certificates", &["pem", "crt", "cer"])
+                .add_filter("All files", &["*"])
+                .pick_file()
+        }
         DialogPurpose::Export(ExportPath::Replay) | DialogPurpose::Measure(MeasurePath::Replay) => {
-            let logs = exec::logs_folder().filter(|_| now.as_os_str().is_empty());
+            let logs = exec::logs_folder().filter(|_| current.as_os_str().is_empty());
             let dialog = match logs.filter(|folder| exec::is_folder(folder)) {
                 Some(folder) => dialog.set_directory(folder),
-                None => at(dialog, now),
+                None => in_folder_of(dialog, current),
             };
             let dialog = dialog.set_title("Log of an earlier run");
             dialog.add_filter("Logs", &["jsonl"]).pick_file()
@@ -214,17 +172,17 @@ fn ask(purpose: DialogPurpose, now: &Path) -> Option<PathBuf> {
     }
 }
 
-fn save(dialog: rfd::FileDialog, title: &str, now: &Path) -> Option<PathBuf> {
-    let mut dialog = at(dialog, now).set_title(title);
-    if let Some(name) = now.file_name() {
+fn save(dialog: rfd::FileDialog, title: &str, current: &Path) -> Option<PathBuf> {
+    let mut dialog = in_folder_of(dialog, current).set_title(title);
+    if let Some(name) = current.file_name() {
         dialog = dialog.set_file_name(name.to_string_lossy());
     }
     dialog.save_file()
 }
 
-/// Starts the dialog in the folder of the current path.
-fn at(dialog: rfd::FileDialog, now: &Path) -> rfd::FileDialog {
-    match now.parent().filter(|folder| exec::is_folder(folder)) {
+/// Sets the folder of a path as the first folder of a dialog.
+fn in_folder_of(dialog: rfd::FileDialog, current: &Path) -> rfd::FileDialog {
+    match current.parent().filter(|folder| exec::is_folder(folder)) {
         Some(folder) => dialog.set_directory(folder),
         None => dialog,
     }

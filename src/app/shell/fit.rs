@@ -5,15 +5,15 @@ use egui::{Context, Vec2, vec2};
 /// Minimum size of the panels, in points.
 const MIN_SIZE: Vec2 = vec2(800.0, 560.0);
 /// Minimum and maximum scale.
-const MIN_SCALE: f32 = 0.5;
-const MAX_SCALE: f32 = 3.0;
+pub(super) const MIN_SCALE: f32 = 0.5;
+pub(super) const MAX_SCALE: f32 = 3.0;
 
 /// The scale of the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::app) struct Fit {
-    /// The selected scale.
+    /// The scale that the user chose.
     chosen: f32,
-    /// The effective scale.
+    /// The scale that the window is drawn at.
     drawn: f32,
 }
 
@@ -23,12 +23,12 @@ impl Fit {
         Self { chosen, drawn: 1.0 }
     }
 
-    /// Returns the selected scale.
+    /// Returns the scale that the user chose.
     pub(in crate::app) fn chosen(self) -> f32 {
         self.chosen
     }
 
-    /// Sets the scale of the next frame: the selected one, or the largest that fits. Returns the selected one if it was
+    /// Sets the scale of the next frame: the chosen one, or the largest that fits. Returns the chosen one if it was
     /// changed.
     pub(in crate::app) fn apply(&mut self, ctx: &Context) -> Option<f32> {
         let now = ctx.zoom_factor();
@@ -37,8 +37,8 @@ impl Fit {
             self.chosen = now.clamp(MIN_SCALE, MAX_SCALE);
         }
         let window = ctx.content_rect().size() * now;
-        let room = (window / MIN_SIZE).min_elem().max(MIN_SCALE);
-        self.drawn = self.chosen.min(room);
+        let largest = (window / MIN_SIZE).min_elem().max(MIN_SCALE);
+        self.drawn = self.chosen.min(largest);
         if self.drawn != now {
             ctx.set_zoom_factor(self.drawn);
         }

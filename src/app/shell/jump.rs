@@ -2,16 +2,16 @@
 
 use crate::app::App;
 use crate::app::cost::state::misses;
-use crate::app::selection::Landmark;
-use crate::engine::Did;
+use crate::app::selection::{Direction, Landmark};
+use crate::engine::Effect;
 
 impl App {
     /// Selects the next or previous call with a landmark.
-    pub(in crate::app) fn jump(&mut self, landmark: Landmark, is_back: bool) {
+    pub(in crate::app) fn jump(&mut self, landmark: Landmark, direction: Direction) {
         let Some(calls) = self.calls_with(landmark) else {
             return;
         };
-        if let Some(call) = neighbor(&calls, self.selection.call, is_back) {
+        if let Some(call) = neighbor(&calls, self.selection.call, direction) {
             self.select_call(call);
             return;
         }
@@ -20,7 +20,10 @@ impl App {
             Landmark::Overflow => ("overflow", "in this lane"),
             Landmark::CacheMiss => ("cache miss", "in the recording"),
         };
-        let order = if is_back { "earlier" } else { "later" };
+        let order = match direction {
+            Direction::Next => "later",
+            Direction::Previous => "earlier",
+        };
         self.toasts.info(format!("No {order} {name} {place}."));
     }
 
@@ -31,7 +34,10 @@ impl App {
         let last = runs.case.session.calls.len().saturating_sub(1);
         let mut calls: Vec<usize> = match landmark {
             Landmark::Compaction => {
-                let compactions = outcome.events.iter().filter(|e| e.did == Did::Removed);
+                let compactions = outcome
+                    .events
+                    .iter()
+                    .filter(|e| e.effect == Effect::Removed);
                 compactions.map(|event| event.call.min(last)).collect()
             }
             Landmark::Overflow => {
@@ -53,11 +59,10 @@ impl App {
 }
 
 /// Returns the nearest of these calls, in order, after a call or before it.
-fn neighbor(calls: &[usize], call: usize, is_back: bool) -> Option<usize> {
-    let other = if is_back {
-        calls.partition_point(|c| *c < call).checked_sub(1)?
-    } else {
-        calls.partition_point(|c| *c <= call)
+fn neighbor(calls: &[usize], call: usize, direction: Direction) -> Option<usize> {
+    let other = match direction {
+        Direction::Next => calls.partition_point(|c| *c <= call),
+        Direction::Previous => calls.partition_point(|c| *c < call).checked_sub(1)?,
     };
     calls.get(other).copied()
 }
@@ -69,8 +74,8 @@ mod tests {
     #[test]
     fn the_nearest_call_in_a_direction_is_chosen() {
         let calls = [2, 5, 5, 9];
-        let next = |call| neighbor(&calls, call, false);
-        let previous = |call| neighbor(&calls, call, true);
+        let next = |call| neighbor(&calls, call, Direction::Next);
+        let previous = |call| neighbor(&calls, call, Direction::Previous);
         assert_eq!(
             [next(0), next(2), next(5), next(9)],
             [Some(2), Some(5), Some(9), None]

@@ -1,13 +1,13 @@
 //! Handles keyboard shortcuts, and lists them for the help sheet and the command palette.
 
-use super::action::{Action, Binding, When};
+use super::action::{Action, Binding, DIGITS, When};
 use super::action_table::ACTIONS;
 use crate::app::App;
 use crate::app::command::Command;
 use crate::app::manual_edits::marks::{Mark, MarkCommand};
-use crate::app::messages::order::chosen;
+use crate::app::messages::order::selected_messages;
 use crate::app::selection::{SelectCommand, Selection};
-use egui::{Context, ModifierNames, Popup};
+use egui::{Context, KeyboardShortcut, ModifierNames, Popup};
 use std::collections::BTreeSet;
 
 /// The state that shortcuts read.
@@ -24,11 +24,13 @@ pub(in crate::app) struct KeyContext<'a> {
 }
 
 impl Default for KeyContext<'_> {
+    /// Returns the state without a session.
     fn default() -> Self {
-        static NOWHERE: (Selection, BTreeSet<u32>) = (Selection::NONE, BTreeSet::new());
+        static SELECTION: Selection = Selection::NONE;
+        static ADDED: BTreeSet<u32> = BTreeSet::new();
         Self {
-            selection: &NOWHERE.0,
-            added: &NOWHERE.1,
+            selection: &SELECTION,
+            added: &ADDED,
             order: &[],
             lanes: 0,
         }
@@ -43,7 +45,7 @@ impl KeyContext<'_> {
 
     /// Marks the selected messages.
     pub(super) fn mark(&self, mark: Mark) -> Option<Command> {
-        let messages = chosen(self.selection, self.added, self.order);
+        let messages = selected_messages(self.selection, self.added, self.order);
         (!messages.is_empty()).then(|| MarkCommand::Toggle(messages, mark).into())
     }
 
@@ -69,7 +71,7 @@ impl KeyContext<'_> {
 }
 
 impl App {
-    /// Returns what shortcuts read; `None` without a session.
+    /// Returns the state that shortcuts read; `None` without a session.
     pub(in crate::app) fn key_context(&self) -> Option<KeyContext<'_>> {
         self.document.as_ref().map(|_| KeyContext {
             selection: &self.selection,
@@ -80,24 +82,29 @@ impl App {
     }
 }
 
-/// Returns the keys and names of the help sheet.
-pub(super) fn sheet() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let shown = ACTIONS.iter().filter(|action| !action.keys.is_empty());
-    shown.map(|action| (action.keys, action.name))
+/// Returns the actions of the help sheet.
+pub(super) fn sheet() -> impl Iterator<Item = &'static Action> {
+    ACTIONS.iter().filter(|action| !action.keys.is_empty())
 }
 
-/// Returns the name, keys and command of each action that the command palette offers.
-pub(in crate::app) fn actions(
-    context: Option<&KeyContext<'_>>,
-) -> Vec<(&'static str, String, Command)> {
+/// An action that the command palette offers.
+pub(in crate::app) struct OfferedAction {
+    pub(in crate::app) name: &'static str,
+    /// Its keys; empty if it has none.
+    pub(in crate::app) keys: String,
+    pub(in crate::app) command: Command,
+}
+
+/// Returns the actions that the command palette offers.
+pub(in crate::app) fn offered_actions(context: Option<&KeyContext<'_>>) -> Vec<OfferedAction> {
     let is_possible = |action: &&Action| match action.when {
         When::Always | When::NotTyping | When::NoDialog => true,
         When::InDocument | When::InDocumentOrTyping => context.is_some(),
         // Second keys of other rows, and keys of the focused control.
         When::Free | When::Elsewhere => false,
     };
-    let nowhere = KeyContext::default();
-    let context = context.unwrap_or(&nowhere);
+    let without_session = KeyContext::default();
+    let context = context.unwrap_or(&without_session);
     let possible = ACTIONS.iter().filter(is_possible);
     possible
         .flat_map(|action| offered(action, context))
@@ -105,9 +112,14 @@ pub(in crate::app) fn actions(
 }
 
 /// Returns the commands of an action under their own names, or its only command.
-fn offered(action: &Action, context: &KeyContext<'_>) -> Vec<(&'static str, String, Command)> {
+fn offered(action: &Action, context: &KeyContext<'_>) -> Vec<OfferedAction> {
+    let under_its_name = |keys: &str, command: Command| OfferedAction {
+        name: action.name,
+        keys: keys.to_owned(),
+        command,
+    };
     if let Some(command) = action.command {
-        let command = command(context).map(|command| (action.name, String::new(), command));
+        let command = command(context).map(|command| under_its_name("", command));
         return command.into_iter().collect();
     }
     let named = action.bindings.iter().filter(|b| !b.name.is_empty());
@@ -115,22 +127,24 @@ fn offered(action: &Action, context: &KeyContext<'_>) -> Vec<(&'static str, Stri
     // Keys with Shift come first, but "next" precedes "previous" in a list.
     named.sort_by_key(|binding| binding.key.modifiers.shift);
     if !named.is_empty() || action.name.is_empty() {
-        let entry = |binding: &Binding| {
-            let keys = binding.key.format(&ModifierNames::NAMES, false);
-            Some((binding.name, keys, (binding.command)(context)?))
+        let under_own_name = |binding: &Binding| {
+            Some(OfferedAction {
+                name: binding.name,
+                keys: binding.key.format(&ModifierNames::NAMES, false),
+                command: (binding.command)(context)?,
+            })
         };
-        return named.into_iter().filter_map(entry).collect();
+        return named.into_iter().filter_map(under_own_name).collect();
     }
     let commands = action.bindings.iter().map(|b| (b.command)(context));
     let mut commands = commands.collect::<Option<Vec<_>>>().unwrap_or_default();
     commands.dedup();
-    let command = commands.pop().filter(|_| commands.is_empty());
-    let only = command.map(|command| (action.name, action.keys.to_owned(), command));
+    let only = commands.pop().filter(|_| commands.is_empty());
+    let only = only.map(|command| under_its_name(action.keys, command));
     only.into_iter().collect()
 }
 
-/// Returns the commands of the keys pressed in this frame. Returns none while you type or a menu is open. Keys that a
-/// focused control handles (arrows) are left to it.
+/// Returns the commands of the keys pressed in this frame, and consumes the keys. [`When`] decides which keys work.
 pub(in crate::app) fn commands(
     ctx: &Context,
     context: Option<KeyContext<'_>>,
@@ -149,10 +163,18 @@ pub(in crate::app) fn commands(
         When::Free => !is_typing && !is_dialog_open && has_document && is_free,
         When::Elsewhere => false,
     };
-    let active = ACTIONS.iter().filter(|action| applies(action.when));
-    let bindings = active.flat_map(|action| action.bindings);
-    let pressed = bindings.filter(|b| ctx.input_mut(|i| i.consume_shortcut(&b.key)));
-    pressed
-        .filter_map(|binding| (binding.command)(&context))
-        .collect()
+    let is_pressed = |key: &KeyboardShortcut| ctx.input_mut(|input| input.consume_shortcut(key));
+    let mut commands = Vec::new();
+    for action in ACTIONS.iter().filter(|action| applies(action.when)) {
+        let pressed = action.bindings.iter().filter(|b| is_pressed(&b.key));
+        commands.extend(pressed.filter_map(|binding| (binding.command)(&context)));
+        if let Some(digits) = &action.digits {
+            for (nth, key) in DIGITS.into_iter().enumerate() {
+                if is_pressed(&KeyboardShortcut::new(digits.modifiers, key)) {
+                    commands.extend((digits.command)(&context, nth));
+                }
+            }
+        }
+    }
+    commands
 }

@@ -1,7 +1,7 @@
 //! A resizable panel that shrinks in a small window and returns to the size chosen by the user when there is enough
 //! space.
 
-use crate::app::widgets::{self, drag, slide};
+use crate::app::widgets::{self, drag, slider};
 use egui::{Context, CursorIcon, Frame, Id, Panel, Pos2, Rangef, Rect, Sense, Ui, UiBuilder};
 use std::collections::BTreeMap;
 
@@ -131,7 +131,7 @@ impl Edge {
         let response = ui.interact(grip.expand(reach), self.id, Sense::DRAG);
         let range = f64::from(self.range.min)..=f64::from(self.range.max);
         let requested =
-            slide::requested_value(ui, &response, "Resize panel", extent.into(), &range, 20.0);
+            slider::requested_value(ui, &response, "Resize panel", extent.into(), &range, 20.0);
         let mut chosen = requested.map(|extent| extent as f32);
         let before = self.id.with("before");
         if response.drag_started() {

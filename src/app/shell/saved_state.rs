@@ -1,53 +1,47 @@
 //! State saved between runs; none with `--no-state`.
 
+use super::fit::{MAX_SCALE, MIN_SCALE};
 use crate::app::cost::billing::OwnPrice;
 use crate::exec::{self, State};
-use egui::{Rangef, ThemePreference};
+use egui::ThemePreference;
 use std::path::{Path, PathBuf};
 
-/// Range of the zoom factor that is restored.
-const ZOOM: Rangef = Rangef { min: 0.5, max: 3.0 };
-
-/// The saved state.
+/// The saved state, and the paths given on the command line.
 #[derive(Debug)]
-pub(in crate::app) struct Memory {
+pub(in crate::app) struct SavedState {
     state: State,
-    /// Named on the command line and not opened yet. Listed, but not saved.
-    offered: Vec<PathBuf>,
+    /// Paths from the command line that are not opened at the start. Listed, but not saved.
+    given: Vec<PathBuf>,
     /// The listed paths: those from the command line, then the saved ones.
-    shown: Vec<PathBuf>,
+    listed: Vec<PathBuf>,
+    /// Nothing is read or written, because of `--no-state`.
     is_off: bool,
 }
 
-impl Memory {
-    /// Reads the state unless `is_off`. `offered` are the named files that are not opened yet.
-    pub(in crate::app) fn new(is_off: bool, offered: &[PathBuf]) -> Self {
+impl SavedState {
+    /// Reads the state unless `is_off`.
+    pub(in crate::app) fn new(is_off: bool, given: &[PathBuf]) -> Self {
         let state = if is_off {
             State::default()
         } else {
             State::load()
         };
-        let mut memory = Self {
+        let mut saved = Self {
             state,
-            offered: offered
+            given: given
                 .iter()
                 .map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone()))
                 .collect(),
-            shown: Vec::new(),
+            listed: Vec::new(),
             is_off,
         };
-        memory.update_shown();
-        memory
-    }
-
-    /// Returns whether state is saved.
-    pub(in crate::app) fn is_kept(&self) -> bool {
-        !self.is_off
+        saved.update_listed();
+        saved
     }
 
     /// Returns files and folders to open next: those from the command line, then recent ones, newest first.
     pub(in crate::app) fn recent(&self) -> &[PathBuf] {
-        &self.shown
+        &self.listed
     }
 
     /// Returns whether the program may save its own files.
@@ -55,10 +49,10 @@ impl Memory {
         !self.is_off
     }
 
-    fn update_shown(&mut self) {
+    fn update_listed(&mut self) {
         let others = self.state.recent.iter();
-        let others = others.filter(|path| !self.offered.contains(path));
-        self.shown = self.offered.iter().chain(others).cloned().collect();
+        let others = others.filter(|path| !self.given.contains(path));
+        self.listed = self.given.iter().chain(others).cloned().collect();
     }
 
     /// Returns the last theme.
@@ -70,20 +64,20 @@ impl Memory {
         }
     }
 
-    /// Saves a folder or database whose sessions were listed, like [`Self::opened`]. The path of a folder ends in a
-    /// separator.
-    pub(in crate::app) fn listed(&mut self, path: &Path) -> Option<String> {
+    /// Adds a folder or database to the recent list. The path of a folder gets a separator at its end. Returns an error if
+    /// the list cannot be saved, as all methods that save.
+    pub(in crate::app) fn add_recent_list(&mut self, path: &Path) -> Option<String> {
         if exec::is_folder(path) {
-            self.opened(&path.join(""))
+            self.add_recent(&path.join(""))
         } else {
-            self.opened(path)
+            self.add_recent(path)
         }
     }
 
-    /// Saves a file in the recent list. Returns an error if it cannot be saved, as does [`Self::set_theme`].
-    pub(in crate::app) fn opened(&mut self, path: &Path) -> Option<String> {
+    /// Adds a file to the recent list.
+    pub(in crate::app) fn add_recent(&mut self, path: &Path) -> Option<String> {
         let error = self.update(|state| state.remember(path));
-        self.update_shown();
+        self.update_listed();
         error
     }
 
@@ -100,7 +94,7 @@ impl Memory {
     /// Returns the zoom factor that was chosen last.
     pub(in crate::app) fn zoom(&self) -> f32 {
         let zoom = self.state.zoom.filter(|zoom| zoom.is_finite());
-        zoom.map_or(1.0, |zoom| zoom.clamp(ZOOM.min, ZOOM.max))
+        zoom.map_or(1.0, |zoom| zoom.clamp(MIN_SCALE, MAX_SCALE))
     }
 
     /// Saves the zoom factor, if it changed.
@@ -114,19 +108,19 @@ impl Memory {
     /// Returns the last typed prices. They are not applied until you select them, since the models of another session
     /// may cost something else.
     pub(in crate::app) fn price(&self) -> Option<OwnPrice> {
-        self.state.price.as_ref().and_then(OwnPrice::remembered)
+        self.state.price.as_ref().and_then(OwnPrice::from_kept)
     }
 
-    /// Saves the current prices if they were typed; otherwise the earlier ones are kept.
+    /// Saves typed prices; `None` keeps the earlier ones.
     pub(in crate::app) fn set_price(&mut self, own: Option<&OwnPrice>) -> Option<String> {
-        let now = own?.kept();
+        let now = own?.to_kept();
         if self.state.price.as_ref() == Some(&now) {
             return None;
         }
         self.update(|state| state.price = Some(now.clone()))
     }
 
-    /// Changes the saved state in memory and on disk, where all windows share it.
+    /// Changes the state in memory and in the file that all windows share.
     fn update(&mut self, change: impl Fn(&mut State)) -> Option<String> {
         change(&mut self.state);
         if self.is_off {
@@ -151,28 +145,28 @@ mod tests {
 
     #[test]
     fn typed_prices_are_kept_when_others_are_chosen() {
-        let mut memory = Memory::new(true, &[]);
-        assert_eq!(memory.price(), None);
-        assert_eq!(memory.set_price(None), None);
+        let mut saved = SavedState::new(true, &[]);
+        assert_eq!(saved.price(), None);
+        assert_eq!(saved.set_price(None), None);
         let own = OwnPrice {
             input: Rate(0.2),
-            ..OwnPrice::like(None)
+            ..OwnPrice::starting_at(None)
         };
-        assert_eq!(memory.set_price(Some(&own)), None);
-        assert_eq!(memory.price(), Some(own.clone()));
-        assert_eq!(memory.set_price(None), None);
-        assert_eq!(memory.price(), Some(own));
+        assert_eq!(saved.set_price(Some(&own)), None);
+        assert_eq!(saved.price(), Some(own.clone()));
+        assert_eq!(saved.set_price(None), None);
+        assert_eq!(saved.price(), Some(own));
     }
 
     #[test]
     fn the_zoom_factor_is_kept_within_its_range() {
-        let mut memory = Memory::new(true, &[]);
-        assert_eq!(memory.zoom(), 1.0);
-        assert_eq!(memory.set_zoom(1.2), None);
-        assert_eq!(memory.zoom(), 1.2);
+        let mut saved = SavedState::new(true, &[]);
+        assert_eq!(saved.zoom(), 1.0);
+        assert_eq!(saved.set_zoom(1.2), None);
+        assert_eq!(saved.zoom(), 1.2);
         for (kept, zoom) in [(f32::NAN, 1.0), (90.0, 3.0), (0.0, 0.5)] {
-            memory.state.zoom = Some(kept);
-            assert_eq!(memory.zoom(), zoom);
+            saved.state.zoom = Some(kept);
+            assert_eq!(saved.zoom(), zoom);
         }
     }
 
@@ -180,10 +174,10 @@ mod tests {
     fn listed_folders_are_remembered_and_distinguished_from_files() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.jsonl");
-        let mut memory = Memory::new(true, &[]);
-        assert_eq!(memory.opened(&file), None);
-        assert_eq!(memory.listed(folder.path()), None);
-        let recent = memory.recent();
+        let mut saved = SavedState::new(true, &[]);
+        assert_eq!(saved.add_recent(&file), None);
+        assert_eq!(saved.add_recent_list(folder.path()), None);
+        let recent = saved.recent();
         assert_eq!(recent, [folder.path().to_owned(), file]);
         assert!(
             recent[0]

@@ -2,7 +2,7 @@
 
 use crate::app::cost::state::CostPage;
 use crate::app::lanes::lane_context::WrittenPosition;
-use crate::app::messages::order::chosen;
+use crate::app::messages::order::selected_messages;
 use crate::app::selection::{EventId, SelectCommand, Selection, Spot};
 use crate::app::view::Tab;
 use crate::app::{App, wording};
@@ -14,7 +14,7 @@ impl App {
     pub(in crate::app) fn execute_select(&mut self, command: SelectCommand) {
         match command {
             SelectCommand::Call(call) => self.select_call(call),
-            SelectCommand::Jump(landmark, is_back) => self.jump(landmark, is_back),
+            SelectCommand::Jump(landmark, direction) => self.jump(landmark, direction),
             SelectCommand::Calls(calls) => {
                 self.selection.calls = calls;
                 self.reorder_messages();
@@ -49,7 +49,7 @@ impl App {
             Some(runs) if runs.document == document.id => &runs.case.ledger,
             _ => &document.loaded.case.ledger,
         };
-        if let Some((message, _)) = document.biggest_growth(ledger, call) {
+        if let Some((message, _)) = document.largest_new_message(ledger, call) {
             self.choose(message);
         }
         self.once.reveals_event = true;
@@ -86,7 +86,7 @@ impl App {
         let found = runs.and_then(|runs| runs.event(id));
         if let Some(call) = found.map(|(_, event)| event.call) {
             self.select_call(call);
-            self.selection.lane = id.0;
+            self.selection.lane = id.lane;
             self.selection.event = Some(id);
             // The row is already under the pointer.
             self.once.reveals_event = false;
@@ -100,7 +100,7 @@ impl App {
             let mut kept = compaction.kept.iter().copied();
             kept.find(|message| document.facts[*message].kind == Kind::Summary)
         });
-        self.select_event((None, index));
+        self.select_event(EventId { lane: None, index });
         match summary {
             Some(summary) => self.select_message(summary),
             None => self.view.tab = Tab::Events,
@@ -136,8 +136,8 @@ impl App {
     /// Adds a message to the selected ones, or removes it.
     fn toggle_message(&mut self, message: usize) {
         let added = &self.view.messages.added;
-        let chosen = chosen(&self.selection, added, self.derived.order());
-        let mut added: BTreeSet<u32> = chosen.into_iter().map(|m| m as u32).collect();
+        let selected = selected_messages(&self.selection, added, self.derived.order());
+        let mut added: BTreeSet<u32> = selected.into_iter().map(|m| m as u32).collect();
         let is_added = added.insert(message as u32);
         if !is_added {
             added.remove(&(message as u32));

@@ -1,5 +1,6 @@
 //! The dialog with the keyboard shortcuts.
 
+use super::action::Action;
 use super::command::ShellCommand;
 use super::keys::sheet;
 use crate::app::command::Commands;
@@ -45,7 +46,7 @@ pub fn show(ui: &mut Ui, commands: &mut Commands) {
     }
 }
 
-fn column(ui: &mut Ui, nth: usize, shortcuts: &[(&str, &str)]) {
+fn column(ui: &mut Ui, nth: usize, actions: &[&Action]) {
     let [beside, below, _] = GAP;
     let text = ui.available_width() - KEYS - beside;
     Grid::new(("keys", nth))
@@ -54,9 +55,9 @@ fn column(ui: &mut Ui, nth: usize, shortcuts: &[(&str, &str)]) {
         .min_col_width(KEYS)
         .max_col_width(text)
         .show(ui, |ui| {
-            for (keys, what) in shortcuts {
-                ui.label(RichText::new(*keys).text_style(theme::strong()));
-                ui.add(Label::new(*what).wrap());
+            for action in actions {
+                ui.label(RichText::new(action.keys).text_style(theme::strong()));
+                ui.add(Label::new(action.name).wrap());
                 ui.end_row();
             }
         });

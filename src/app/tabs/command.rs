@@ -1,6 +1,7 @@
 //! Commands of the session tabs.
 
 use crate::app::open::command::OpenCommand;
+use crate::app::selection::Direction;
 
 /// A command of the session tabs. Tabs are numbered from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,10 +13,7 @@ pub enum TabsCommand {
     /// Show a tab.
     Show(usize),
     /// Show the next tab, or the previous one. The last is followed by the first.
-    Step {
-        /// Whether to show the previous one.
-        is_back: bool,
-    },
+    Step(Direction),
     /// Close a tab; `None` for the shown one.
     Close(Option<usize>),
     /// Open the session of the tab closed last in a new tab.

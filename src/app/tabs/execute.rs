@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::app::derived::Derived;
 use crate::app::open::document::Origin;
 use crate::app::open::loading::Loading;
-use crate::app::selection::Selection;
+use crate::app::selection::{Direction, Selection};
 use crate::app::shell::history::History;
 use crate::app::timeline::plot::kept_zoom;
 use crate::app::view::View;
@@ -42,8 +42,11 @@ impl App {
                 }
             }
             TabsCommand::Show(idx) => self.show_session_tab(ctx, idx),
-            TabsCommand::Step { is_back } => {
-                let by = if is_back { n - 1 } else { 1 };
+            TabsCommand::Step(direction) => {
+                let by = match direction {
+                    Direction::Next => 1,
+                    Direction::Previous => n - 1,
+                };
                 self.show_session_tab(ctx, (shown + by) % n);
             }
             TabsCommand::Close(idx) => self.close_tab(ctx, idx.unwrap_or(shown)),
@@ -131,7 +134,7 @@ impl App {
         let Some(mut tab) = self.tabs.all.get_mut(idx).and_then(Option::take) else {
             return;
         };
-        self.keep_workspace(ctx, true);
+        self.keep_workspace_now(ctx);
         self.exchange(&mut tab);
         let zoom = std::mem::replace(&mut tab.zoom, kept_zoom::zoom(ctx));
         let before = std::mem::replace(&mut self.tabs.shown, idx);

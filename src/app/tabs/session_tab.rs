@@ -132,8 +132,8 @@ impl TabLabel {
             (None, Some(document)) => &document.session().source.name,
             (None, None) => "New tab",
         };
-        let help =
-            document.map(|document| format!("{}\n{}", document.session().title, document.place()));
+        let help = document
+            .map(|document| format!("{}\n{}", document.session().title, document.source_text()));
         Self {
             name: name.to_owned(),
             help: help.unwrap_or_default(),

@@ -23,7 +23,7 @@ pub fn install(ctx: &Context) {
     ctx.set_fonts(definitions());
 }
 
-/// Rasterizes common glyphs in advance, a part in each frame of waiting, since all of them take as long as a frame.
+/// Rasterizes common glyphs before they are shown, a part of them in each frame, since all of them take as long as a frame.
 pub(in crate::app) fn prepare(ui: &Ui) {
     let letters: String = (' '..='~').collect();
     // Each of the four subpixel positions has its own glyph image.
@@ -36,8 +36,8 @@ pub(in crate::app) fn prepare(ui: &Ui) {
     }
 }
 
-/// Characters of a text that are checked for missing glyphs.
-const LOOKED_AT: usize = 2_000;
+/// Maximum number of characters that are checked for missing glyphs.
+const MAX_CHECKED: usize = 2_000;
 
 /// Returns a hint if no installed font has glyphs for a text; `None` if all glyphs exist.
 pub fn missing(ctx: &Context, text: &str) -> Option<String> {
@@ -50,7 +50,7 @@ pub fn missing(ctx: &Context, text: &str) -> Option<String> {
         .filter(|c| *c >= '\u{250}' && c.is_alphabetic());
     let font = FontId::new(theme::TEXT, FontFamily::Proportional);
     let lost = ctx.fonts_mut(|fonts| {
-        let mut letters = letters.take(LOOKED_AT);
+        let mut letters = letters.take(MAX_CHECKED);
         letters.find(|c| !fonts.has_glyph(&font, *c))
     });
     let (writing, package) = match lost? {
@@ -64,7 +64,7 @@ pub fn missing(ctx: &Context, text: &str) -> Option<String> {
         _ => ("some of these", "fonts-noto-core"),
     };
     Some(format!(
-        "No font on this machine has {writing} letters: boxes stand for them. Install one (on Debian and Ubuntu: `sudo apt \
+        "No font on this machine has {writing} letters. They are shown as boxes. Install one (on Debian and Ubuntu: `sudo apt \
          install {package}`) and start the program again."
     ))
 }

@@ -30,7 +30,7 @@ pub mod space {
     pub const CONTROL: f32 = 28.0;
     /// Corner radius of controls.
     pub const RADIUS: u8 = 6;
-    /// Corner radius of small marks (pills, bars).
+    /// Corner radius of small marks, such as bars.
     pub const RADIUS_SMALL: u8 = 3;
 }
 
@@ -41,12 +41,12 @@ pub const SMALL: f32 = 11.0;
 /// Point size of the title of an empty window.
 pub const TITLE: f32 = 22.0;
 
-/// Values: ordinary size, semibold.
+/// Returns the style of values: ordinary size, semibold.
 pub fn strong() -> TextStyle {
     TextStyle::Name("strong".into())
 }
 
-/// Small and semibold: pills, section heads.
+/// Returns the style of section heads and badges: small, semibold.
 pub fn small_strong() -> TextStyle {
     TextStyle::Name("small strong".into())
 }
@@ -70,7 +70,7 @@ pub struct Palette {
     pub outline: Color32,
     /// Ordinary text.
     pub text: Color32,
-    /// Labels, helps, axes.
+    /// Labels, help texts and axes.
     pub weak: Color32,
     /// Decoration without meaning.
     pub faint: Color32,
@@ -78,7 +78,7 @@ pub struct Palette {
     pub accent: Color32,
     /// A row or text that is selected.
     pub selection: Color32,
-    /// Text upon `accent`, `warn` and `bad` as fills.
+    /// Text on a fill of `accent`, `warn` or `bad`.
     pub on_fill: Color32,
     /// Judgement: needs attention.
     pub warn: Color32,
@@ -121,7 +121,7 @@ impl Palette {
         self.lanes[LANES - 1]
     }
 
-    /// A hairline.
+    /// Returns the stroke of a hairline.
     pub fn line(&self) -> Stroke {
         Stroke::new(1.0, self.hairline)
     }
@@ -254,7 +254,7 @@ pub fn focus_ring(ctx: &Context) -> Stroke {
     Stroke::new(1.5, of(ctx.theme() == Theme::Dark).accent)
 }
 
-/// A vector of equal halves, for padding around text in chips and pills.
+/// Returns the padding around the text of a chip.
 pub(super) fn chip_padding() -> Vec2 {
     vec2(space::S, space::XS)
 }

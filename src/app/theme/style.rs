@@ -116,7 +116,7 @@ fn widgets(palette: &Palette) -> Widgets {
     Widgets {
         noninteractive: state(palette.panel, palette.hairline, palette.text),
         inactive: WidgetVisuals {
-            // Circles and boxes to choose by have no outline: they must stand out from what they lie on.
+            // Checkboxes and radio buttons have no outline, so their fill must differ from the background.
             bg_fill: palette.hairline.lerp_to_gamma(palette.outline, 0.5),
             ..state(palette.raised, palette.hairline, palette.text)
         },

@@ -66,7 +66,7 @@ impl<'a> TimelinePanelInput<'a> {
             cumulative: session.derived.cumulative(),
             tried_setting: session
                 .derived
-                .tried_setting(session.sweep, session.view.tune.hovered),
+                .hovered_setting(session.sweep, session.view.tune.hovered),
             bounds: session.derived.reuse_distances().map(|reuse| &reuse.bounds),
             costs: session.derived.costs(),
             losses: session.derived.losses(),

@@ -2,7 +2,8 @@
 
 use super::input::TimelinePanelInput;
 use super::plot::{
-    Axis, ComparedCurve, LaneLine, ReferenceCurve, TimelineInput, TimelineResponse, timeline,
+    Axis, CompactionFlag, ComparedCurve, LaneLine, ReferenceCurve, TimelineInput, TimelineResponse,
+    timeline,
 };
 use super::range;
 use super::state::{Area, TimelineView};
@@ -50,14 +51,14 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
         .map(|(idx, lane)| line(ui, input, idx, lane))
         .collect();
     let hover = |call: usize| hover_text(input, focused, call);
-    let unseen = |call: usize| unseen_at(input, call);
+    let unrecorded = |call: usize| unrecorded_at(input, call);
     let compared = compared_curve(ui, input);
     let response = timeline(
         ui,
         &TimelineInput {
             revision: revision(input),
             area: &area.outcome.samples,
-            unseen: &unseen,
+            unrecorded: &unrecorded,
             lanes: &lines,
             recorded_usage: &document.marks.usage,
             windows: runs.case.windows.per_call(),
@@ -65,7 +66,10 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
             trigger: trigger.map(|mark| budget.pressure(mark.counted)),
             axis: input.view.axis,
             turn_starts: &document.marks.turn_starts,
-            recorded_compactions: &flags(&runs.recorded.outcome.events, input.document.last_call()),
+            recorded_compactions: &recorded_compactions(
+                &runs.recorded.outcome.events,
+                input.document.last_call(),
+            ),
             restarts: &input.config.restarts,
             errors: &input.config.errors,
             reference_curves: &reference_curves(ui, input),
@@ -113,7 +117,7 @@ fn revision(input: &TimelinePanelInput<'_>) -> u64 {
 }
 
 /// Returns the tokens of a call that the file does not record: at this call as recorded, or a lane's initial value.
-fn unseen_at(input: &TimelinePanelInput<'_>, call: usize) -> Tokens {
+fn unrecorded_at(input: &TimelinePanelInput<'_>, call: usize) -> Tokens {
     let ledger = &input.runs.case.ledger;
     match input.view.area {
         Area::Recorded => ledger.overhead_at(call),
@@ -121,19 +125,21 @@ fn unseen_at(input: &TimelinePanelInput<'_>, call: usize) -> Tokens {
     }
 }
 
-/// Returns the call and label of each recorded compaction, such as `recorded compaction 183k → 37k`. A compaction after
-/// the last call is placed at the last call.
-fn flags(events: &[Event], last: usize) -> Vec<(usize, String)> {
-    let flag = |event: &Event| {
+/// Returns the recorded compactions. A compaction after the last call is placed at the last call.
+fn recorded_compactions(events: &[Event], last: usize) -> Vec<CompactionFlag> {
+    let compaction = |event: &Event| {
         let (before, after) = (wording::short(event.before), wording::short(event.after));
         let fell = if event.after > Tokens::ZERO && event.after < event.before {
             format!("{before} → {after}")
         } else {
             format!("from {before}")
         };
-        (event.call.min(last), format!("recorded compaction {fell}"))
+        CompactionFlag {
+            call: event.call.min(last),
+            label: format!("recorded compaction {fell}"),
+        }
     };
-    events.iter().map(flag).collect()
+    events.iter().map(compaction).collect()
 }
 
 /// Returns the curves of the setting under the pointer and, if shown, of the hindsight optimum.
@@ -161,7 +167,8 @@ fn compared_curve<'a>(ui: &Ui, input: &TimelinePanelInput<'a>) -> Option<Compare
         name: comparison.name(),
         color: palette(ui).compared(),
         contexts: &second.contexts,
-        limits: [second.window, second.usable_window],
+        window: second.window,
+        usable_window: second.usable_window,
         turn_starts: &comparison.document()?.marks.turn_starts,
         is_by_share: input.compare_view.is_by_share,
     })
@@ -179,7 +186,7 @@ fn line<'a>(
         samples: &lane.outcome.samples,
         dim: input.is_stale,
         focused: input.selection.lane == Some(idx),
-        events: &lane.marks,
+        compactions: &lane.compactions,
         no_ops: &lane.no_ops,
         halts: &lane.halts,
         horizon: input
@@ -260,72 +267,38 @@ fn switches(
     has_compared: bool,
     commands: &mut Commands,
 ) {
-    let mut ui = ui.new_child(
-        UiBuilder::new()
-            .max_rect(corner)
-            .layout(Layout::right_to_left(Align::Center)),
-    );
-    {
-        let ui = &mut ui;
-        ui.spacing_mut().interact_size.y = 18.0;
-        ui.spacing_mut().button_padding = vec2(4.0, 1.0);
-        ui.spacing_mut().item_spacing.x = 2.0;
-        let view = input.view;
-        for (axis, name) in [(Axis::Turns, "turns"), (Axis::Calls, "calls")] {
-            if ui
-                .selectable_label(view.axis == axis, small(ui, name))
-                .on_hover_text(format!("Show {name} on the axis"))
-                .clicked()
-            {
-                commands.push(ViewCommand::Timeline(TimelineView { axis, ..view }));
-            }
-        }
-        ui.add_space(space::S);
-        let areas = [
-            (
-                Area::FocusedLane,
-                "this lane",
-                "Show the composition of the focused lane's context",
-            ),
-            (
-                Area::Recorded,
-                "recorded",
-                "Show the composition of the recorded context",
-            ),
-        ];
-        for (area, name, help) in areas {
-            if ui
-                .selectable_label(view.area == area, small(ui, name))
-                .on_hover_text(help)
-                .clicked()
-            {
-                commands.push(ViewCommand::Timeline(TimelineView { area, ..view }));
-            }
-        }
-        if has_compared {
-            ui.add_space(space::S);
-            alignment(ui, input.compare_view, commands);
+    let layout = Layout::right_to_left(Align::Center);
+    let ui = &mut ui.new_child(UiBuilder::new().max_rect(corner).layout(layout));
+    ui.spacing_mut().interact_size.y = 18.0;
+    ui.spacing_mut().button_padding = vec2(4.0, 1.0);
+    ui.spacing_mut().item_spacing.x = 2.0;
+    let view = input.view;
+    for (axis, name) in [(Axis::Turns, "turns"), (Axis::Calls, "calls")] {
+        let help = format!("Show {name} on the axis");
+        if switch(ui, view.axis == axis, name, &help) {
+            commands.push(ViewCommand::Timeline(TimelineView { axis, ..view }));
         }
     }
-}
-
-/// Shows the choice of how the compared curve is aligned.
-fn alignment(ui: &mut Ui, view: CompareView, commands: &mut Commands) {
-    let choices = [
-        (
-            true,
-            "by share",
-            "Stretch the curve of B to the length of this session",
-        ),
-        (
-            false,
-            "by call",
-            "Align equal calls or turns of both sessions",
-        ),
+    ui.add_space(space::S);
+    let areas = [
+        (Area::FocusedLane, "this lane", "the focused lane's context"),
+        (Area::Recorded, "recorded", "the recorded context"),
     ];
-    for (is_by_share, name, help) in choices {
-        let label = ui.selectable_label(view.is_by_share == is_by_share, small(ui, name));
-        if label.on_hover_text(help).clicked() {
+    for (area, name, context) in areas {
+        let help = format!("Show the composition of {context}");
+        if switch(ui, view.area == area, name, &help) {
+            commands.push(ViewCommand::Timeline(TimelineView { area, ..view }));
+        }
+    }
+    if !has_compared {
+        return;
+    }
+    ui.add_space(space::S);
+    let view = input.compare_view;
+    let by_share = "Stretch the curve of B to the length of this session";
+    let by_call = "Align equal calls or turns of both sessions";
+    for (is_by_share, name, help) in [(true, "by share", by_share), (false, "by call", by_call)] {
+        if switch(ui, view.is_by_share == is_by_share, name, help) {
             commands.push(ViewCommand::Compare(CompareView {
                 is_by_share,
                 ..view
@@ -334,20 +307,31 @@ fn alignment(ui: &mut Ui, view: CompareView, commands: &mut Commands) {
     }
 }
 
+/// Shows a switch. Returns whether it was clicked.
+fn switch(ui: &mut Ui, is_on: bool, name: &str, help: &str) -> bool {
+    let label = ui.selectable_label(is_on, small(ui, name));
+    label.on_hover_text(help).clicked()
+}
+
 /// Returns the text of a call's hover card: the causes of its growth, and the focused policy's own count if it differs
 /// from the actual one.
 fn hover_text(input: &TimelinePanelInput<'_>, focused: &LaneRun, call: usize) -> Vec<String> {
     let mut lines = Vec::new();
-    if let Some((message, tokens)) = input.document.biggest_growth(&input.runs.case.ledger, call) {
+    if let Some((message, tokens)) = input
+        .document
+        .largest_new_message(&input.runs.case.ledger, call)
+    {
         let facts = &input.document.facts[message];
-        let what = facts.tool.as_deref().unwrap_or(wording::kind(facts.kind));
+        let name = facts.tool.as_deref().unwrap_or(wording::kind(facts.kind));
         let tokens = wording::tokens(tokens);
-        lines.push(format!("+{tokens} {what}  {}", facts.preview));
+        lines.push(format!("+{tokens} {name}  {}", facts.preview));
     }
-    let unseen = unseen_at(input, call);
-    let before = call.checked_sub(1).map(|before| unseen_at(input, before));
-    if let Some(before) = before.filter(|before| *before != unseen) {
-        let (before, now) = (wording::short(before), wording::short(unseen));
+    let unrecorded = unrecorded_at(input, call);
+    let before = call
+        .checked_sub(1)
+        .map(|before| unrecorded_at(input, before));
+    if let Some(before) = before.filter(|before| *before != unrecorded) {
+        let (before, now) = (wording::short(before), wording::short(unrecorded));
         lines.push(format!(
             "{}: {before} → {now} from this call on",
             wording::NOT_RECORDED

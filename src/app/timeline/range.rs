@@ -52,7 +52,7 @@ pub(super) fn show(
                 let close = Button::new(RichText::new("×")).frame_when_inactive(false);
                 if ui
                     .add(close)
-                    .on_hover_text("Select no range (Esc)")
+                    .on_hover_text("Clear the selection (Esc)")
                     .accessible_name("Clear the selected calls")
                     .clicked()
                 {

@@ -117,7 +117,7 @@ fn lanes(ui: &mut Ui, input: &TuneInput<'_>, view: &mut TuneView) {
             let color = palette(ui).lane(lane);
             let edge = Stroke::new(1.0, color);
             ui.painter()
-                .add(marker(rect.center(), 4.0, (lane, color, edge)));
+                .add(marker(rect.center(), 4.0, lane, color, edge));
             if ui
                 .checkbox(&mut is_tried, &input.runs.labels[lane])
                 .changed()
@@ -171,12 +171,12 @@ fn n_settings(ui: &mut Ui, view: &mut TuneView) {
     });
 }
 
-/// Shows each lane's savings relative to the lossless maximum.
+/// Shows the savings of each lane.
 fn saved(ui: &mut Ui, input: &TuneInput<'_>) {
     let Some(losses) = input.losses else {
         return;
     };
-    ui.label(small(ui, "Savings of each lane relative to this optimum:"));
+    ui.label(small(ui, "Savings relative to the hindsight optimum:"));
     for (lane, loss) in losses.lanes.iter().enumerate() {
         let (Some(saved), Some(label)) = (loss.saved, input.runs.labels.get(lane)) else {
             continue;

@@ -21,7 +21,7 @@ impl App {
     /// Starts a sweep and stops the one in progress.
     fn start_sweep(&mut self, ctx: &egui::Context) {
         self.view.tab = Tab::Tune;
-        let ready = self.derived.runs().zip(self.derived.names());
+        let ready = self.derived.shared_runs().zip(self.derived.shared_names());
         let of_document = |document: u64| self.document.as_ref().is_some_and(|d| d.id == document);
         let Some((runs, names)) = ready.filter(|(runs, _)| of_document(runs.document)) else {
             self.toasts

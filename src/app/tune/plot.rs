@@ -4,9 +4,9 @@ use super::command::TuneCommand;
 use super::input::TuneInput;
 use super::point_settings::settings;
 use super::sweep::Sweep;
-use crate::analysis::tune::{Point, Price, RiskAxis, Score};
+use crate::analysis::tune::{CostUnit, Point, RiskAxis, Score};
 use crate::app::command::Commands;
-use crate::app::plots::scatter::{Dot, NamedPoint, ScatterInput, scatter};
+use crate::app::plots::scatter::{Dot, Level, NamedPoint, ScatterInput, scatter};
 use crate::app::theme::{self, Palette, palette};
 use crate::app::widgets::Tone;
 use crate::app::wording;
@@ -43,11 +43,14 @@ pub(super) fn show(
         dots: &dots,
         front: &front.collect::<Vec<_>>(),
         named: &named_points(ui, input, sweep),
-        level: floor.map(|n| (n as f64, "noise floor")),
+        level: floor.map(|n| Level {
+            value: n as f64,
+            name: "noise floor",
+        }),
         ringed: ringed.and_then(dot_of),
         axes: match sweep.unit {
-            Price::Usd => ["cost", &axis],
-            Price::Sent => ["tokens sent", &axis],
+            CostUnit::Usd => ["cost", &axis],
+            CostUnit::Tokens => ["tokens sent", &axis],
         },
         format_x: &|value| format_cost(sweep.unit, value),
     };
@@ -85,7 +88,7 @@ fn dot(ui: &Ui, sweep: &Sweep, idx: usize, point: &Point) -> Option<Dot> {
     })
 }
 
-fn position(unit: Price, score: &Score) -> [f64; 2] {
+fn position(unit: CostUnit, score: &Score) -> [f64; 2] {
     [unit.of(score), score.risk.count() as f64]
 }
 
@@ -108,8 +111,8 @@ fn named_points(ui: &Ui, input: &TuneInput<'_>, sweep: &Sweep) -> Vec<NamedPoint
     if let (Some(losses), Some(bounds)) = (losses, input.bounds) {
         let sent = (bounds.hindsight.tokens_sent()).as_f64();
         let cost = match sweep.unit {
-            Price::Usd => losses.hindsight.map(|usd| usd.0),
-            Price::Sent => Some(sent),
+            CostUnit::Usd => losses.hindsight.map(|usd| usd.0),
+            CostUnit::Tokens => Some(sent),
         };
         found.extend(cost.map(|cost| NamedPoint {
             at: [cost, 0.0],
@@ -134,10 +137,10 @@ fn named_points(ui: &Ui, input: &TuneInput<'_>, sweep: &Sweep) -> Vec<NamedPoint
 }
 
 /// Formats a cost.
-pub(super) fn format_cost(unit: Price, value: f64) -> String {
+pub(super) fn format_cost(unit: CostUnit, value: f64) -> String {
     match unit {
-        Price::Usd => wording::usd(Usd(value)),
-        Price::Sent => wording::short(Tokens(value.max(0.0) as u64)),
+        CostUnit::Usd => wording::usd(Usd(value)),
+        CostUnit::Tokens => wording::short(Tokens(value.max(0.0) as u64)),
     }
 }
 
@@ -168,7 +171,7 @@ pub(super) fn card(ui: &mut Ui, sweep: &Sweep, idx: usize) {
 }
 
 /// Returns the results of a setting: `$4.10 · 12 at risk · 2 blind edits · peak 71 % of usable · 4 compactions`
-pub(in crate::app) fn figures(unit: Price, score: &Score) -> String {
+pub(in crate::app) fn figures(unit: CostUnit, score: &Score) -> String {
     let mut parts = vec![
         format_cost(unit, unit.of(score)),
         match score.risk.lost {

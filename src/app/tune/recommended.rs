@@ -26,7 +26,7 @@ pub(super) fn show(ui: &mut Ui, input: &TuneInput<'_>, sweep: &Sweep, commands: 
         ui.spacing_mut().item_spacing.y = 2.0;
         ui.spacing_mut().interact_size.y = 20.0;
         ui.spacing_mut().button_padding = egui::vec2(8.0, 1.0);
-        sentence(ui, input, sweep, commands);
+        recommendation(ui, input, sweep, commands);
         if !sweep.holds_for(input.config, input.view) {
             ui.label(small(ui, CHANGED).color(palette(ui).warn));
         }
@@ -42,14 +42,14 @@ pub(super) fn more(ui: &mut Ui, sweep: &Sweep) {
 }
 
 /// Shows the recommendation, or the reason for its absence and an alternative.
-fn sentence(ui: &mut Ui, input: &TuneInput<'_>, sweep: &Sweep, commands: &mut Commands) {
+fn recommendation(ui: &mut Ui, input: &TuneInput<'_>, sweep: &Sweep, commands: &mut Commands) {
     match &sweep.recommended {
         None => {
             ui.label(weak(ui, "Trying…"));
         }
         Some(Err(why)) => {
-            let sentence = RichText::new(wording::with_grouped(why)).color(palette(ui).warn);
-            ui.add(Label::new(sentence).wrap());
+            let reason = RichText::new(wording::with_grouped(why)).color(palette(ui).warn);
+            ui.add(Label::new(reason).wrap());
             if let Some(other) = &sweep.alternative {
                 offer(ui, input, other, commands);
             }
@@ -110,13 +110,13 @@ fn is_applied(input: &TuneInput<'_>, sweep: &Sweep, idx: usize) -> bool {
     lane.is_some_and(|lane| lane.knobs == point.knobs)
 }
 
-/// Shows the settings that are ruled out, by reason, such as `12 overflow, 3 cannot get below their trigger.`
+/// Shows how many settings are ruled out for each reason.
 fn ruled_out(ui: &mut Ui, sweep: &Sweep) {
     let counts = ruled_out_counts(&sweep.points);
     if counts.is_empty() {
         return;
     }
-    let sentence: Vec<String> = counts
+    let reasons: Vec<String> = counts
         .iter()
         .map(|count| {
             format!(
@@ -126,5 +126,5 @@ fn ruled_out(ui: &mut Ui, sweep: &Sweep) {
             )
         })
         .collect();
-    ui.label(small(ui, format!("Ruled out: {}.", sentence.join(", "))));
+    ui.label(small(ui, format!("Ruled out: {}.", reasons.join(", "))));
 }

@@ -12,7 +12,7 @@ pub struct TuneView {
     pub skipped: BTreeSet<usize>,
     /// Whether a knob varies, by policy and knob name; a missing entry means the default.
     pub knobs: BTreeMap<(String, String), bool>,
-    /// Number of settings.
+    /// Number of settings to try.
     pub points: usize,
     /// Risk to compare with cost.
     pub risk: RiskAxis,
@@ -20,7 +20,7 @@ pub struct TuneView {
     pub weight: f64,
     /// Index of the setting under the pointer.
     pub hovered: Option<usize>,
-    /// Draw the hindsight lane on the timeline.
+    /// Whether the timeline shows the hindsight optimum.
     pub shows_hindsight: bool,
 }
 
@@ -53,7 +53,7 @@ impl TuneView {
         policy.knobs.iter().map(varies).collect()
     }
 
-    /// Returns the indices of the lanes in the sweep, with their policies and varying knobs.
+    /// Returns the indices of the lanes in the sweep, and the policy and varying knobs of each.
     pub fn subjects(&self, runs: &Runs) -> (Vec<usize>, Vec<Subject>) {
         let lanes = (0..runs.lanes.len()).filter(|lane| !self.skipped.contains(lane));
         // A lane without management has no settings.

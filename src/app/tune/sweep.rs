@@ -1,11 +1,11 @@
-//! A sweep over settings, running on its own threads or done. Shows results as they arrive.
+//! A sweep over settings, running on its own threads or done, with the results so far.
 
 use super::state::TuneView;
 use crate::analysis::cost::Bills;
 use crate::analysis::loss::{Names, most_at_risk};
 use crate::analysis::tune::{
-    Alternative, Gauge, Point, Preference, Price, Recommendation, RiskAxis, Subject, alternative,
-    candidates, front, plan, price_unit, recommend, sweep,
+    Alternative, CostUnit, Gauge, Point, Preference, Recommendation, RiskAxis, Subject,
+    alternative, candidates, cost_unit, front, plan, recommend, sweep,
 };
 use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task::{self, Background};
@@ -26,16 +26,16 @@ const REDRAW: Duration = Duration::from_millis(60);
 pub struct Sweep {
     /// Unique ID.
     pub id: u64,
-    /// Sweep input of each lane.
+    /// The swept policies.
     pub subjects: Vec<Subject>,
-    /// Index of the lane of each input.
+    /// Index of the lane of each subject.
     pub lanes: Vec<usize>,
     /// All settings, with the results so far.
     pub points: Vec<Point>,
     /// Number of finished settings.
     pub n_done: usize,
     /// Unit of the cost.
-    pub unit: Price,
+    pub unit: CostUnit,
     /// The settings to choose from ([`candidates`]), cheapest first.
     pub trade_off: Vec<usize>,
     /// Settings that no other one beats in cost, risk or fill.
@@ -44,9 +44,9 @@ pub struct Sweep {
     pub recommended: Option<Result<Recommendation, String>>,
     /// Another working policy, if no setting works.
     pub alternative: Option<Alternative>,
-    /// Stopped before the end.
+    /// Whether it stopped before the end.
     pub is_cancelled: bool,
-    /// Duration.
+    /// Duration; `None` while running.
     pub took: Option<Duration>,
     /// The compared risk.
     pub risk: RiskAxis,
@@ -64,7 +64,7 @@ pub struct Sweep {
 /// End of a sweep.
 #[derive(Clone, Debug)]
 struct Ended {
-    /// The sweep was completed.
+    /// Whether all settings were tried.
     is_whole: bool,
     /// References at risk in the recorded lane; 0 for facts, since a rule finds them, not the recorded agent.
     noise: usize,
@@ -88,34 +88,31 @@ impl Sweep {
         let progress = Arc::new(Progress::default());
         let is_tried = |policy: &Policy| subjects.iter().any(|s| s.policy.name == policy.name);
         let others = policies.iter().filter(|policy| !is_tried(policy));
-        let others: Vec<_> = others.map(Arc::clone).collect();
-        let taste = Preference {
+        let job = Job {
+            runs: Arc::clone(runs),
+            names: Arc::clone(names),
+            subjects: subjects.clone(),
+            points: points.clone(),
+            others: others.map(Arc::clone).collect(),
             weight: Share(view.weight),
-            noise: 0,
+            risk: view.risk,
+            progress: Arc::clone(&progress),
         };
-        let risk = view.risk;
         let work = {
-            let (runs, names) = (Arc::clone(runs), Arc::clone(names));
-            let (live, progress) = (Arc::clone(&live), Arc::clone(&progress));
-            let (ctx, subjects, points) = (ctx.clone(), subjects.clone(), points.clone());
+            let (live, ctx) = (Arc::clone(&live), ctx.clone());
             move || {
-                let found = |idx: usize, point: &Point| {
+                job.run(&|idx, point| {
                     let mut live = live.lock().unwrap_or_else(PoisonError::into_inner);
                     live.push((idx, point.clone()));
                     drop(live);
                     ctx.request_repaint_after(REDRAW);
-                };
-                let tried = (&subjects[..], points, &others[..]);
-                run((&runs, &names), tried, (taste, risk), &progress, &found)
+                })
             }
         };
-        let work = match at {
-            WorkMode::AsNeeded => task::start("sweep", ctx, work),
-            WorkMode::InFrame => task::done(work),
-        };
+        let work = at.start(ctx, "sweep", work);
         Self {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
-            unit: price_unit(&points),
+            unit: cost_unit(&points),
             subjects,
             lanes,
             points,
@@ -126,7 +123,7 @@ impl Sweep {
             alternative: None,
             is_cancelled: false,
             took: None,
-            risk,
+            risk: view.risk,
             config: runs.config.clone(),
             weight: view.weight,
             begun: Instant::now(),
@@ -171,17 +168,17 @@ impl Sweep {
             }
         }
         if is_changed {
-            self.unit = price_unit(&self.points);
+            self.unit = cost_unit(&self.points);
             self.trade_off = candidates(&self.points);
             self.front = front(&self.points);
         }
         if !self.is_running() && (is_changed || self.weight != weight) {
             self.weight = weight;
-            let taste = Preference {
+            let preference = Preference {
                 weight: Share(weight),
                 noise: self.noise,
             };
-            self.recommended = Some(recommend(&self.subjects, &self.points, taste));
+            self.recommended = Some(recommend(&self.subjects, &self.points, preference));
         }
     }
 
@@ -211,43 +208,58 @@ impl Drop for Sweep {
     }
 }
 
-/// Runs the sweep, and the other policies if no setting works. Uses its own threads, so that frames keep theirs.
-fn run(
-    (runs, names): (&Runs, &Names),
-    (subjects, points, others): (&[Subject], Vec<Point>, &[Arc<Policy>]),
-    (taste, risk): (Preference, RiskAxis),
-    progress: &Progress,
-    found: &(dyn Fn(usize, &Point) + Sync),
-) -> Ended {
-    let billing = &runs.config.billing;
-    let prices = billing.prices();
-    let bills = Bills::new(&runs.case, billing.at(&prices));
-    let facts = risk.find(&runs.case.session);
-    let gauge = Gauge::new(&runs.case, bills, names).by_facts(facts.as_ref());
-    let noise = match risk {
-        RiskAxis::References => {
-            let actual = most_at_risk(names, &runs.case, &runs.recorded.outcome);
-            actual.faults.len()
+/// The inputs of a sweep.
+struct Job {
+    runs: Arc<Runs>,
+    names: Arc<Names>,
+    subjects: Vec<Subject>,
+    points: Vec<Point>,
+    /// Policies that are not swept.
+    others: Vec<Arc<Policy>>,
+    weight: Share,
+    risk: RiskAxis,
+    progress: Arc<Progress>,
+}
+
+impl Job {
+    /// Runs the sweep, and the other policies if no setting works. Uses its own threads, so that frames keep theirs.
+    /// `found` receives each result with the index of its point.
+    fn run(self, found: &(dyn Fn(usize, &Point) + Sync)) -> Ended {
+        let (runs, progress) = (&self.runs, &self.progress);
+        let billing = &runs.config.billing;
+        let prices = billing.prices();
+        let bills = Bills::new(&runs.case, billing.at(&prices));
+        let facts = self.risk.find(&runs.case.session);
+        let gauge = Gauge::new(&runs.case, bills, &self.names).by_facts(facts.as_ref());
+        let noise = match self.risk {
+            RiskAxis::References => {
+                let actual = most_at_risk(&self.names, &runs.case, &runs.recorded.outcome);
+                actual.faults.len()
+            }
+            RiskAxis::Facts(_) => 0,
+        };
+        let preference = Preference {
+            weight: self.weight,
+            noise,
+        };
+        let points = self.points;
+        let all = || {
+            let swept = sweep(&gauge, &self.subjects, points, progress, found).ok()?;
+            let works = swept.iter().any(|point| point.valid().is_some());
+            let other = || alternative(&gauge, &self.others, preference, progress);
+            Some(if works { None } else { other() })
+        };
+        let pool = rayon::ThreadPoolBuilder::new()
+            .thread_name(|nth| format!("sweep {nth}"))
+            .start_handler(|_| task::lower_priority());
+        let swept = match pool.build() {
+            Ok(pool) => pool.install(all),
+            Err(_) => all(),
+        };
+        Ended {
+            is_whole: swept.is_some(),
+            noise,
+            alternative: swept.flatten(),
         }
-        RiskAxis::Facts(_) => 0,
-    };
-    let all = || {
-        let swept = sweep(&gauge, subjects, points, progress, found).ok()?;
-        let works = swept.iter().any(|point| point.valid().is_some());
-        let taste = Preference { noise, ..taste };
-        let other = || alternative(&gauge, others, taste, progress);
-        Some(if works { None } else { other() })
-    };
-    let pool = rayon::ThreadPoolBuilder::new()
-        .thread_name(|nth| format!("sweep {nth}"))
-        .start_handler(|_| task::lower_priority());
-    let swept = match pool.build() {
-        Ok(pool) => pool.install(all),
-        Err(_) => all(),
-    };
-    Ended {
-        is_whole: swept.is_some(),
-        noise,
-        alternative: swept.flatten(),
     }
 }

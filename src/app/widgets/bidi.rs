@@ -18,20 +18,28 @@ pub fn one_line(ui: &mut Ui, text: RichText) -> Response {
     if !is_any(text.text()) {
         return ui.add(Label::new(text).truncate());
     }
-    let sentence = text.text().to_owned();
+    let plain = text.text().to_owned();
     let format = format(ui, text);
-    let job = lines(ui, &sentence, &format, (ui.available_width(), Some(1)));
+    let space = Space {
+        width: ui.available_width(),
+        max_lines: Some(1),
+    };
+    let job = lines(ui, &plain, &format, space);
     let response = ui.add(Label::new(job).extend());
     // Assistive tools read the text in logical order.
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &sentence));
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &plain));
     response
 }
 
 /// Lays out a text for a width in points.
 pub(super) fn wrapped(ui: &Ui, text: RichText, width: f32) -> LayoutJob {
-    let sentence = text.text().to_owned();
+    let plain = text.text().to_owned();
     let format = format(ui, text);
-    lines(ui, &sentence, &format, (width, None))
+    let space = Space {
+        width,
+        max_lines: None,
+    };
+    lines(ui, &plain, &format, space)
 }
 
 fn format(ui: &Ui, text: RichText) -> TextFormat {
@@ -48,8 +56,16 @@ fn format(ui: &Ui, text: RichText) -> TextFormat {
     format
 }
 
-/// Lays out a text line by line. `room` is the line width in points and the maximum number of lines.
-fn lines(ui: &Ui, text: &str, format: &TextFormat, room: (f32, Option<usize>)) -> LayoutJob {
+/// The space for a text.
+#[derive(Clone, Copy)]
+struct Space {
+    /// Width of a line, in points.
+    width: f32,
+    max_lines: Option<usize>,
+}
+
+/// Lays out a text line by line.
+fn lines(ui: &Ui, text: &str, format: &TextFormat, space: Space) -> LayoutJob {
     let width = |text: &str| {
         let mut job = LayoutJob::default();
         job.append(text, 0.0, format.clone());
@@ -60,32 +76,31 @@ fn lines(ui: &Ui, text: &str, format: &TextFormat, room: (f32, Option<usize>)) -
         if nth > 0 {
             job.append("\n", 0.0, format.clone());
         }
-        if !is_any(paragraph) && room.1.is_none() {
+        if !is_any(paragraph) && space.max_lines.is_none() {
             job.append(paragraph, 0.0, format.clone());
             continue;
         }
-        let lines = broken(paragraph, room.0, &width);
+        let lines = broken(paragraph, space.width, &width);
         let level = level(paragraph);
-        let most = room.1.unwrap_or(lines.len());
+        let most = space.max_lines.unwrap_or(lines.len());
         for (nth, line) in lines.iter().take(most).enumerate() {
             if nth > 0 {
                 job.append("\n", 0.0, format.clone());
             }
-            let is_cut = nth + 1 == most && most < lines.len();
             let line = &paragraph[line.clone()];
-            if is_cut {
-                let line = cut(line, room.0, &width);
-                append(&mut job, (&line, level), format);
+            if nth + 1 == most && most < lines.len() {
+                let line = cut(line, space.width, &width);
+                append(&mut job, &line, level, format);
             } else {
-                append(&mut job, (line, level), format);
+                append(&mut job, line, level, format);
             }
         }
     }
     // egui breaks only words that are longer than a line.
-    job.wrap.max_width = if room.1.is_some() {
+    job.wrap.max_width = if space.max_lines.is_some() {
         f32::INFINITY
     } else {
-        room.0
+        space.width
     };
     job
 }
@@ -119,7 +134,7 @@ fn cut(line: &str, room: f32, width: &dyn Fn(&str) -> f32) -> String {
     format!("{line} …")
 }
 
-/// Returns the base direction of a paragraph, given by its first letter.
+/// Returns the base direction of a paragraph: that of its first letter.
 fn level(paragraph: &str) -> Level {
     let info = BidiInfo::new(paragraph, None);
     let first = info.paragraphs.first();
@@ -127,15 +142,15 @@ fn level(paragraph: &str) -> Level {
 }
 
 /// Appends a line as sections from left to right.
-fn append(job: &mut LayoutJob, line: (&str, Level), format: &TextFormat) {
-    for piece in pieces(line) {
+fn append(job: &mut LayoutJob, line: &str, level: Level, format: &TextFormat) {
+    for piece in pieces(line, level) {
         job.append(&piece, 0.0, format.clone());
     }
 }
 
 /// Splits a line into pieces in visual order: left-to-right text, right-to-left words, and the characters between those
 /// words one by one. `level` is the base direction of the paragraph that contains the line.
-fn pieces((line, level): (&str, Level)) -> Vec<String> {
+fn pieces(line: &str, level: Level) -> Vec<String> {
     let info = BidiInfo::new(line, Some(level));
     let mut pieces = Vec::new();
     for paragraph in &info.paragraphs {
@@ -198,7 +213,7 @@ mod tests {
 
     #[test]
     fn orders_words_visually() {
-        let pieces = |line: &str| super::pieces((line, level(line)));
+        let pieces = |line: &str| super::pieces(line, level(line));
         // A Hebrew sentence: the first word is rightmost.
         let all = pieces("שלום לכל עולם.");
         assert_eq!(all, [".", "עולם", " ", "לכל", " ", "שלום"]);
@@ -213,7 +228,7 @@ mod tests {
         assert_eq!(all, ["עולם", " ", "(", "12", ")", " ", "שלום"]);
         assert_eq!(pieces("plain text"), ["plain text"]);
         // A line of a Hebrew paragraph keeps its direction when it begins with a Latin name.
-        let all = super::pieces(("v2 ישן.", level("הקובץ v2 ישן.")));
+        let all = super::pieces("v2 ישן.", level("הקובץ v2 ישן."));
         assert_eq!(all, [".", "ישן", " ", "v2"]);
     }
 

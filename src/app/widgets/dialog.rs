@@ -1,9 +1,9 @@
 //! Frame, title, text field and buttons of modal dialogs.
 
 use super::{primary_button, secondary_button};
-use crate::app::theme::{space, strong};
+use crate::app::theme::{palette, space, strong};
 use egui::text::{CCursor, CCursorRange};
-use egui::{Frame, Id, Key, Margin, Modal, ModalResponse, RichText, TextEdit, Ui};
+use egui::{Frame, Id, Key, Label, Margin, Modal, ModalResponse, RichText, Stroke, TextEdit, Ui};
 
 /// Returns a dialog with margins.
 pub(in crate::app) fn dialog(ui: &Ui, name: &str) -> Modal {
@@ -14,6 +14,24 @@ pub(in crate::app) fn dialog(ui: &Ui, name: &str) -> Modal {
 pub(in crate::app) fn dialog_title(ui: &mut Ui, title: &str) {
     ui.label(RichText::new(title).text_style(strong()).size(15.0));
     ui.add_space(space::S);
+}
+
+/// Shows an error in a box: its effect as the title, and its reason.
+pub(in crate::app) fn error_box(ui: &mut Ui, title: &str, reason: &str) {
+    let color = palette(ui).bad;
+    ui.add_space(space::S);
+    Frame::new()
+        .fill(palette(ui).tint(color))
+        .stroke(Stroke::new(1.0, color))
+        .corner_radius(f32::from(space::RADIUS))
+        .inner_margin(Margin::symmetric(12, 8))
+        .show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            ui.spacing_mut().item_spacing.y = 2.0;
+            ui.label(RichText::new(title).text_style(strong()).color(color));
+            let reason = crate::safe_text::visible(reason);
+            ui.add(Label::new(reason.as_ref()).wrap().selectable(true));
+        });
 }
 
 /// The text field of a dialog, which has the focus when the dialog opens.
@@ -75,13 +93,23 @@ pub(in crate::app) enum DialogEnd {
     Cancelled,
 }
 
-/// Shows the button of the dialog's action, which Enter presses too, and the one that cancels it.
-pub(in crate::app) fn dialog_buttons(
-    ui: &mut Ui,
-    verb: &str,
-    is_possible: bool,
-    is_entered: bool,
-) -> Option<DialogEnd> {
+/// The action of a dialog.
+pub(in crate::app) struct DialogAction<'a> {
+    /// Text of its button.
+    pub(in crate::app) verb: &'a str,
+    /// Whether the input is complete.
+    pub(in crate::app) is_possible: bool,
+    /// Whether Enter was pressed, which has the effect of the button.
+    pub(in crate::app) is_entered: bool,
+}
+
+/// Shows the button of the dialog's action, and the one that cancels it.
+pub(in crate::app) fn dialog_buttons(ui: &mut Ui, action: DialogAction<'_>) -> Option<DialogEnd> {
+    let DialogAction {
+        verb,
+        is_possible,
+        is_entered,
+    } = action;
     let buttons = ui.horizontal(|ui| {
         let action = ui.add_enabled_ui(is_possible, |ui| primary_button(ui, verb));
         let is_cancelled = secondary_button(ui, "Cancel", "Esc").clicked();

@@ -9,12 +9,39 @@ pub(in crate::app) struct InView {
     pub(in crate::app) offset: f32,
     /// Visible height of the list, in points.
     height: f32,
-    /// Position of the selected row, used to detect moves.
-    key: Option<(usize, usize)>,
+    /// The selected row, used to detect moves.
+    selected: Option<SelectedRow>,
     /// Whether the selected row was fully visible.
     is_seen: bool,
     /// Whether the selected row must be scrolled into view once it exists.
     is_due: bool,
+}
+
+/// The selected row of a list.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::app) struct SelectedRow {
+    /// Its index in the list.
+    pub(in crate::app) row: usize,
+    /// Its position among the displayed rows, some of which may be folded.
+    pub(in crate::app) position: usize,
+    /// Number of rows above it that a fold contains, open or closed. The row is followed if this number changes, but not
+    /// if the user opens a fold.
+    pub(in crate::app) n_foldable_above: usize,
+}
+
+impl SelectedRow {
+    /// Returns a row of a list without folds.
+    pub(in crate::app) fn new(row: usize) -> Self {
+        Self {
+            row,
+            position: row,
+            n_foldable_above: 0,
+        }
+    }
+
+    fn key(self) -> (usize, usize) {
+        (self.row, self.n_foldable_above)
+    }
 }
 
 /// Dimensions of a list with rows of equal height.
@@ -33,7 +60,7 @@ impl Default for InView {
         Self {
             offset: 0.0,
             height: 0.0,
-            key: None,
+            selected: None,
             is_seen: false,
             is_due: true,
         }
@@ -46,17 +73,11 @@ impl InView {
         ctx.data(|data| data.get_temp(id)).unwrap_or_default()
     }
 
-    /// Stores the state for the next frame with the list's scroll offset.
-    pub(in crate::app) fn store(
-        mut self,
-        ctx: &Context,
-        id: Id,
-        offset: f32,
-        selected: Option<(usize, Rows)>,
-    ) {
+    /// Stores the state for the next frame with the list's scroll offset, after a call of [`Self::follow`] with these rows.
+    pub(in crate::app) fn store(mut self, ctx: &Context, id: Id, offset: f32, rows: Rows) {
         self.offset = offset;
-        if let Some((row, rows)) = selected {
-            self.is_seen = rows.shows(row, offset);
+        if let Some(selected) = self.selected {
+            self.is_seen = rows.shows(selected.position, offset);
         }
         if Self::load(ctx, id) != self {
             ctx.data_mut(|data| data.insert_temp(id, self));
@@ -64,13 +85,13 @@ impl InView {
     }
 
     /// Requests that the selected row is scrolled into view.
-    pub(in crate::app) fn ask(&mut self) {
+    pub(in crate::app) fn request(&mut self) {
         self.is_due = true;
     }
 
-    /// Returns the position of the selected row in the previous frame.
+    /// Returns the index of the selected row in the previous frame.
     pub(in crate::app) fn row(&self) -> Option<usize> {
-        self.key.map(|(row, _)| row)
+        self.selected.map(|selected| selected.row)
     }
 
     /// Returns whether the selected row still has to be scrolled into view.
@@ -82,20 +103,20 @@ impl InView {
     /// that the user scrolled out of view are not followed.
     pub(in crate::app) fn follow(
         &mut self,
-        selected: Option<(usize, (usize, usize))>,
+        selected: Option<SelectedRow>,
         rows: Rows,
     ) -> Option<f32> {
-        let key = selected.map(|(_, key)| key);
-        let is_new = self.key.is_none() && key.is_some();
-        let has_moved = self.key != key || (self.height - rows.height).abs() > 0.5;
-        let is_wanted = self.is_due || is_new || self.is_seen && has_moved;
-        (self.key, self.height) = (key, rows.height);
-        let Some((row, _)) = selected else {
+        let is_new = self.selected.is_none() && selected.is_some();
+        let has_moved = self.selected.map(SelectedRow::key) != selected.map(SelectedRow::key)
+            || (self.height - rows.height).abs() > 0.5;
+        let is_requested = self.is_due || is_new || self.is_seen && has_moved;
+        (self.selected, self.height) = (selected, rows.height);
+        let Some(SelectedRow { position, .. }) = selected else {
             self.is_seen = false;
             return None;
         };
         self.is_due = false;
-        (is_wanted && !rows.shows(row, self.offset)).then(|| rows.centered(row))
+        (is_requested && !rows.shows(position, self.offset)).then(|| rows.centered(position))
     }
 }
 
@@ -126,7 +147,7 @@ mod tests {
 
     /// Scrolls the list to its requested offset and returns whether the row is visible.
     fn shown(view: &mut InView, row: usize, rows: Rows) -> bool {
-        if let Some(offset) = view.follow(Some((row, (row, 0))), rows) {
+        if let Some(offset) = view.follow(Some(SelectedRow::new(row)), rows) {
             view.offset = offset;
         }
         view.is_seen = rows.shows(row, view.offset);
@@ -138,11 +159,11 @@ mod tests {
         let mut view = InView::default();
         assert!(shown(&mut view, 50, ROWS));
         assert_eq!(view.offset, 480.0);
-        view.ask();
+        view.request();
         assert!(shown(&mut view, 52, ROWS));
         assert_eq!(view.offset, 480.0);
         for (row, offset) in [(0, 0.0), (99, 950.0)] {
-            view.ask();
+            view.request();
             assert!(shown(&mut view, row, ROWS));
             assert_eq!(view.offset, offset);
         }

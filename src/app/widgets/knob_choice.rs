@@ -5,17 +5,17 @@ use super::knob_spec::{KnobResponse, KnobSpec};
 use crate::app::theme::space;
 use egui::{Align, ComboBox, Layout, PopupCloseBehavior, Ui};
 
-/// Maximum length of a short choice, in characters.
+/// Maximum length of a short choice, in bytes.
 const SHORT: usize = 4;
 
-/// Shows a knob with one button for each of `choices`. The value is an index into `choices`.
+/// Shows a knob as a menu of `choices`. The value is an index into them.
 pub fn knob_choice(ui: &mut Ui, spec: &KnobSpec<'_>, choices: &[String]) -> KnobResponse {
     let chosen = spec.value.max(0.0).round() as usize;
     let name = choices.get(chosen).map_or("?", String::as_str);
-    // On/off switches have long names: keep the control narrow.
     let is_short = choices.iter().all(|choice| choice.len() <= SHORT);
+    let width = if is_short { 56.0 } else { 96.0 };
     let mut changed = None;
-    let out = knob_menu(ui, spec, (name, if is_short { 56.0 } else { 96.0 }), |ui| {
+    let out = knob_menu(ui, spec, name, width, |ui| {
         for (index, choice) in choices.iter().enumerate() {
             if ui.selectable_label(index == chosen, choice).clicked() {
                 changed = Some(index as f64);
@@ -30,12 +30,13 @@ pub fn knob_choice(ui: &mut Ui, spec: &KnobSpec<'_>, choices: &[String]) -> Knob
     }
 }
 
-/// Shows a knob as a menu, which closes itself after a choice. The arguments include the name of the current choice and
-/// the width of the closed menu.
+/// Shows a knob as a menu, which must close itself after a choice. `chosen` is the name of the current choice, and
+/// `width` the width of the closed menu in points.
 pub fn knob_menu(
     ui: &mut Ui,
     spec: &KnobSpec<'_>,
-    (chosen, width): (&str, f32),
+    chosen: &str,
+    width: f32,
     menu: impl FnOnce(&mut Ui),
 ) -> KnobResponse {
     let mut out = KnobResponse::default();
@@ -59,7 +60,7 @@ pub fn knob_menu(
                 shown.response.accessible_name(spec.label);
             });
         });
-        super::knob_slider::words(ui, spec);
+        super::knob_slider::help_texts(ui, spec);
     });
     out
 }

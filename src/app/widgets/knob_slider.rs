@@ -1,7 +1,7 @@
 //! A slider for a knob: its name and value on one line, a thin rail below, then its help text.
 
 use super::knob_spec::{KnobResponse, KnobSpec, parse};
-use super::{Tone, slide};
+use super::{Tone, slider};
 use crate::app::theme::{self, palette, space};
 use egui::{
     Align, Color32, CursorIcon, DragValue, Event, Id, Key, Layout, Pos2, Rangef, Rect, Response,
@@ -22,7 +22,7 @@ pub fn knob_slider(ui: &mut Ui, spec: &KnobSpec<'_>) -> KnobResponse {
         let hint = ui.make_persistent_id("clamped");
         head(ui, spec, hint, &mut out);
         rail(ui, spec, &mut out);
-        words(ui, spec);
+        help_texts(ui, spec);
     });
     out.changed = out
         .changed
@@ -32,7 +32,7 @@ pub fn knob_slider(ui: &mut Ui, spec: &KnobSpec<'_>) -> KnobResponse {
 }
 
 /// Shows the text below a knob: its help and its consequence.
-pub(super) fn words(ui: &mut Ui, spec: &KnobSpec<'_>) {
+pub(super) fn help_texts(ui: &mut Ui, spec: &KnobSpec<'_>) {
     let palette = palette(ui);
     let small = |text: &str, color| {
         RichText::new(text)
@@ -145,7 +145,7 @@ pub(super) fn reset(ui: &mut Ui, spec: &KnobSpec<'_>, out: &mut KnobResponse) {
         .clicked()
     {
         out.changed = Some(spec.default);
-        out.reset = true;
+        out.is_reset = true;
     }
 }
 
@@ -282,7 +282,7 @@ fn rail(ui: &mut Ui, spec: &KnobSpec<'_>, out: &mut KnobResponse) {
         // Arrow keys then move the clicked slider.
         response.request_focus();
     }
-    if let Some(requested) = slide::requested_value(
+    if let Some(requested) = slider::requested_value(
         ui,
         &response,
         spec.label,

@@ -15,7 +15,7 @@ pub struct KnobSpec<'a> {
     /// Smallest change. Valid values are whole multiples of it.
     pub step: f64,
     /// Whether the rail is logarithmic.
-    pub log: bool,
+    pub is_logarithmic: bool,
     /// Unit, shown weak after the value.
     pub unit: &'a str,
     /// One line of help. May be empty.
@@ -40,7 +40,7 @@ pub struct KnobResponse {
     /// New value, if it changed.
     pub changed: Option<f64>,
     /// Whether the reset button set `changed` to the default.
-    pub reset: bool,
+    pub is_reset: bool,
 }
 
 impl KnobSpec<'_> {
@@ -48,7 +48,7 @@ impl KnobSpec<'_> {
     pub(super) fn at(&self, share: f32) -> f64 {
         let (low, high) = (*self.range.start(), *self.range.end());
         let share = f64::from(share.clamp(0.0, 1.0));
-        if !self.log || high <= low {
+        if !self.is_logarithmic || high <= low {
             low + share * (high - low)
         } else if low > 0.0 {
             low * (high / low).powf(share)
@@ -64,7 +64,7 @@ impl KnobSpec<'_> {
             return 0.0;
         }
         let value = value.clamp(low, high);
-        let share = if !self.log {
+        let share = if !self.is_logarithmic {
             (value - low) / (high - low)
         } else if low > 0.0 {
             (value / low).ln() / (high / low).ln()
@@ -129,13 +129,13 @@ pub(super) fn parse(text: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn spec(range: RangeInclusive<f64>, step: f64, log: bool) -> KnobSpec<'static> {
+    fn spec(range: RangeInclusive<f64>, step: f64, is_logarithmic: bool) -> KnobSpec<'static> {
         KnobSpec {
             label: "knob",
             value: 1.0,
             range,
             step,
-            log,
+            is_logarithmic,
             unit: "",
             help: "",
             hint: "",

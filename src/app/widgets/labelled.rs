@@ -3,10 +3,12 @@
 use crate::app::theme::{palette, space};
 use egui::{Align, Id, Layout, RichText, Ui, vec2};
 
-/// Shows a label of a given width and its control at a distance of `gap`. The label aligns with the first line.
+/// Shows a label in `width` points, and its control at a distance of `gap` points. The label aligns with the first line.
 pub fn labelled<R>(
     ui: &mut Ui,
-    (label, width, gap): (&str, f32, f32),
+    label: &str,
+    width: f32,
+    gap: f32,
     content: impl FnOnce(&mut Ui, Id) -> R,
 ) -> R {
     ui.horizontal_top(|ui| {

@@ -1,9 +1,10 @@
 //! Custom controls. They do not depend on sessions and policies beyond their arguments.
 
 mod bidi;
+mod buttons;
 pub(super) mod dialog;
 pub(crate) mod drag;
-mod hint;
+mod elements;
 pub(super) mod in_view;
 mod knob_choice;
 mod knob_curve;
@@ -15,19 +16,22 @@ mod long_text;
 mod mark_icon;
 mod number;
 pub(super) mod path_field;
-mod pill;
 mod query_help;
-mod roll;
-pub(crate) mod slide;
+pub(crate) mod slider;
 mod snippet;
 mod status_bar;
 pub(super) mod table;
 mod table_column;
 mod table_copy;
 pub(super) mod text;
+mod virtual_list;
 
 pub use bidi::one_line;
-pub use hint::{figure, hairline, section, swatch};
+pub use buttons::{
+    badge, chip, choice, lane_chip, primary_button, primary_with_menu, secondary_button, tabs,
+    toggle,
+};
+pub use elements::{figure, hairline, section, swatch};
 pub use knob_choice::{knob_choice, knob_menu};
 pub use knob_curve::knob_curve;
 pub use knob_slider::knob_slider;
@@ -37,15 +41,11 @@ pub use level::{level_sign, level_tone};
 pub use long_text::{Highlights, long_text};
 pub use mark_icon::mark_icon;
 pub use number::grouped;
-pub use pill::{
-    badge, chip, choice, lane_chip, primary_button, primary_with_menu, secondary_button, tabs,
-    toggle,
-};
 pub use query_help::explain_query;
-pub use roll::{roll, selectable};
 pub use snippet::snippet;
 pub use status_bar::status_bar;
 pub(in crate::app) use table_copy::take_copied_table;
+pub use virtual_list::{selectable, virtual_list};
 
 use crate::app::theme::Palette;
 use egui::{Color32, Rect, Ui};
@@ -82,8 +82,8 @@ impl Tone {
     }
 }
 
-/// Clips the rest of an area to the space beside its panels, so that nothing is drawn over a splitter. Returns the clip
-/// rectangle before.
+/// Clips drawing to the space beside the panels of an area, so that nothing covers their edges. Returns the previous clip
+/// rectangle.
 pub fn clip_to_rest(ui: &mut Ui) -> Rect {
     let (rest, before) = (ui.available_rect_before_wrap(), ui.clip_rect());
     ui.set_clip_rect(rest.intersect(before));

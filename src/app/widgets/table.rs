@@ -2,7 +2,7 @@
 //! and of its rows copies a row, or the table as CSV or Markdown.
 
 use super::swatch;
-pub(in crate::app) use super::table_column::{Column, number_column, number_width};
+pub(in crate::app) use super::table_column::{Column, SortOrder, number_column, number_width};
 use super::table_copy::{self, Copying, Format, MAX_COPIED};
 use super::text::small;
 use crate::app::theme::{palette, space};

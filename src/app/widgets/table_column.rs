@@ -19,12 +19,32 @@ pub(in crate::app) struct Column<'a, K> {
     pub(super) least_width: f32,
 }
 
+/// The order of a sorted table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::app) enum SortOrder {
+    /// Smallest first.
+    Ascending,
+    /// Largest first.
+    Descending,
+}
+
+impl SortOrder {
+    /// Returns the order.
+    pub(in crate::app) fn new(is_descending: bool) -> Self {
+        if is_descending {
+            Self::Descending
+        } else {
+            Self::Ascending
+        }
+    }
+}
+
 /// Whether a column can sort the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sorting {
     Never,
-    /// The active order is true for descending.
-    Possible(Option<bool>),
+    /// The order, if the table is sorted by this column.
+    Possible(Option<SortOrder>),
 }
 
 impl<'a, K> Column<'a, K> {
@@ -60,8 +80,8 @@ impl<'a, K> Column<'a, K> {
         self
     }
 
-    /// Lets a click on the head sort the table. `sorted` is set if it is sorted by this column: true for descending.
-    pub(in crate::app) fn sortable(mut self, sorted: Option<bool>) -> Self {
+    /// Lets a click on the head sort the table. `sorted` is the order, if the table is sorted by this column.
+    pub(in crate::app) fn sortable(mut self, sorted: Option<SortOrder>) -> Self {
         self.sorting = Sorting::Possible(sorted);
         self
     }
@@ -76,7 +96,9 @@ impl<'a, K> Column<'a, K> {
     pub(super) fn show_head(&self, ui: &mut Ui, copying: &Copying) -> bool {
         match self.sorting {
             Sorting::Possible(sorted) => {
-                copied_sort_head(ui, (&self.title, &self.help), sorted, copying)
+                let head = sort_head(ui, &self.title, &self.help, sorted);
+                head.context_menu(|ui| copying.menu(ui, None));
+                head.clicked()
             }
             Sorting::Never if self.title.is_empty() => false,
             Sorting::Never => {
@@ -88,7 +110,7 @@ impl<'a, K> Column<'a, K> {
 
     /// Shows a cell of the column.
     pub(super) fn cell(&self, row: &mut TableRow<'_, '_>, content: &mut dyn FnMut(&mut Ui)) {
-        aligned_cell(row, (self.is_right, self.is_indented), content);
+        aligned_cell(row, self.is_right, self.is_indented, content);
     }
 }
 
@@ -96,7 +118,8 @@ impl<'a, K> Column<'a, K> {
 
 fn aligned_cell(
     row: &mut TableRow<'_, '_>,
-    (is_right, is_indented): (bool, bool),
+    is_right: bool,
+    is_indented: bool,
     content: &mut dyn FnMut(&mut Ui),
 ) {
     let layout = if is_right {
@@ -112,18 +135,6 @@ fn aligned_cell(
             content(ui);
         });
     });
-}
-
-/// Shows the head of a sortable column with the menu that copies the table. Returns whether it was clicked.
-fn copied_sort_head(
-    ui: &mut Ui,
-    (title, help): (&str, &str),
-    sorted: Option<bool>,
-    copying: &Copying,
-) -> bool {
-    let head = sort_head(ui, title, help, sorted);
-    head.context_menu(|ui| copying.menu(ui, None));
-    head.clicked()
 }
 
 /// Returns a column for message or call numbers up to `largest`.
@@ -155,11 +166,11 @@ fn fit_row(ui: &mut Ui) {
     spacing.interact_size.y = space::ROW - 6.0;
 }
 
-/// Shows the head of a sortable column. `sorted` is set for the active sort key and is true for descending order.
-fn sort_head(ui: &mut Ui, title: &str, help: &str, sorted: Option<bool>) -> Response {
+/// Shows the head of a sortable column.
+fn sort_head(ui: &mut Ui, title: &str, help: &str, sorted: Option<SortOrder>) -> Response {
     let arrow = match sorted {
-        Some(true) => " ⏷",
-        Some(false) => " ⏶",
+        Some(SortOrder::Descending) => " ⏷",
+        Some(SortOrder::Ascending) => " ⏶",
         None => "",
     };
     let color = if sorted.is_some() {

@@ -1,4 +1,4 @@
-//! Display text of numbers and facts: the only place in the window that formats percentages.
+//! Display text of numbers and facts. Only this module formats percentages in the window.
 //!
 //! Thousands are grouped as on the command line, `≈` precedes an estimate, and a percentage always names its base.
 
@@ -6,7 +6,7 @@ mod number;
 
 pub use number::{
     bytes, count, difference, duration, grouped, minute, number, of_usable, of_window, percent,
-    quantity, rate, short, shown_difference, signed, tokens, usd, with_grouped,
+    quantity, rate, short, shown_difference, signed, tokens, typed_tokens, usd, with_grouped,
 };
 
 use crate::analysis::insight::{Certainty, Level};
@@ -75,8 +75,8 @@ pub fn basis_help(ledger: &TokenLedger) -> String {
     let counter = ledger.counter.name;
     match (ledger.basis, &ledger.fit) {
         (Basis::Calibrated(_), Some(fit)) => format!(
-            "Counted with {counter} and fitted to the usage that {} calls report: {} tokens that the file does not hold, \
-             {:.3} tokens for each counted. Mean error {}, without the fit {}.",
+            "Counted with {counter} and fitted to the usage that {} calls report: {} tokens not recorded, {:.3} tokens for \
+             each counted. Mean error {}, without the fit {}.",
             fit.calls,
             grouped(fit.overhead.max(0.0).round() as u64),
             fit.factor,
@@ -88,7 +88,7 @@ pub fn basis_help(ledger: &TokenLedger) -> String {
         ),
         (Basis::Reported, _) => "The provider reports these counts.".to_owned(),
         _ if ledger.distrusted.is_some() => format!(
-            "Counted with {counter}. The usage that the file reports does not fit what it holds, so counts are estimates."
+            "Counted with {counter}. The reported usage contradicts the content of the file, so counts are estimates."
         ),
         _ => format!(
             "Counted with {counter}. The file reports no usage to fit it to, and the vocabulary is not the model's own, so counts are estimates."
@@ -109,12 +109,12 @@ pub fn window_source(source: WindowSource) -> &'static str {
 /// Returns the display name of a hook.
 pub fn hook(hook: Hook) -> &'static str {
     match hook {
-        Hook::ToolResult => "at a tool's result",
-        Hook::Resume => "when started again",
+        Hook::ToolResult => "at a tool result",
+        Hook::Resume => "after a restart",
         Hook::TurnStart => "when a turn begins",
         Hook::AfterTools => "after tools",
         Hook::BeforeCall => "before a call",
-        Hook::OverflowError => "when a call does not fit",
+        Hook::OverflowError => "when a call overflows",
         Hook::AfterCall => "after a call",
         Hook::TurnEnd => "when a turn ends",
         Hook::Manual => "on request",
@@ -207,7 +207,7 @@ pub fn certainty(certainty: Certainty) -> &'static str {
     }
 }
 
-/// Returns the call of the lanes: `at call 212`, `at the end (call 225)`.
+/// Describes a call for the middle of a sentence: `at call 212`, `at the end (call 225)`.
 pub fn place(call: usize, n_calls: usize) -> String {
     if call + 1 < n_calls {
         format!("at call {}", number(call))
@@ -216,7 +216,7 @@ pub fn place(call: usize, n_calls: usize) -> String {
     }
 }
 
-/// Returns a range of calls: `call 20`, `calls 20–34`.
+/// Describes a range of calls: `call 20`, `calls 20–34`.
 pub fn calls(calls: CallRange) -> String {
     let (first, last) = (number(calls.first), number(calls.last));
     if first == last {
@@ -226,13 +226,20 @@ pub fn calls(calls: CallRange) -> String {
     }
 }
 
-/// Returns the call as a label: `call 212`, `call 225, end`.
+/// Describes a call as a label: `call 212`, `call 225, end`.
 pub fn place_label(call: usize, n_calls: usize) -> String {
     if n_calls == 0 {
         return "end".to_owned();
     }
     let end = if call + 1 < n_calls { "" } else { ", end" };
     format!("call {}{end}", number(call.min(n_calls.saturating_sub(1))))
+}
+
+/// Returns the text with its first letter in upper case.
+pub fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(chars).collect()
 }
 
 #[cfg(test)]
@@ -262,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_use_the_shortest_unit() {
+    fn units_of_settings_are_shortened() {
         assert_eq!(
             ["tokens", "share of usable", "messages"].map(knob_unit),
             ["tok", "of usable", "messages"]

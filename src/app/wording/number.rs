@@ -1,4 +1,4 @@
-//! Display text of numbers: tokens, shares, money, sizes and times.
+//! Display text of numbers: tokens, shares, money, sizes and times. Also parses typed tokens.
 
 use crate::figure;
 use crate::units::{self, Bytes, Rate, Share, Tokens, Usd};
@@ -20,7 +20,7 @@ pub fn difference(more: Tokens, less: Tokens) -> String {
     signed(more.0.cmp(&less.0), &short(Tokens(more.0.abs_diff(less.0))))
 }
 
-/// Returns an amount with the sign of a comparison.
+/// Formats an amount with the sign of a comparison: `+82k`, `−82k`, `±0`.
 pub fn signed(order: Ordering, amount: &str) -> String {
     match order {
         Ordering::Greater => format!("+{amount}"),
@@ -29,7 +29,7 @@ pub fn signed(order: Ordering, amount: &str) -> String {
     }
 }
 
-/// Three digits of precision.
+/// Formats a multiple of a unit with three digits.
 fn scaled(n: u64, unit: u64, name: &str) -> String {
     let value = n as f64 / unit as f64;
     // The thresholds are where rounding would add a digit.
@@ -41,7 +41,7 @@ fn scaled(n: u64, unit: u64, name: &str) -> String {
     format!("{value:.places$}{name}")
 }
 
-/// A share in percent: `8.9 %`, `92 %`.
+/// Formats a share in percent: `8.9 %`, `92 %`.
 pub fn percent(share: Share) -> String {
     let value = share.0 * 100.0;
     if !value.is_finite() {
@@ -56,12 +56,12 @@ pub fn percent(share: Share) -> String {
     format!("{value:.places$}{THIN}%")
 }
 
-/// `85 % of usable`.
+/// Formats a share of the usable window: `85 % of usable`.
 pub fn of_usable(share: Share) -> String {
     format!("{} of usable", percent(share))
 }
 
-/// `92 % of window`.
+/// Formats a share of the context window: `92 % of window`.
 pub fn of_window(share: Share) -> String {
     format!("{} of window", percent(share))
 }
@@ -104,7 +104,7 @@ pub fn rate(rate: Rate) -> String {
     }
 }
 
-/// Formats seconds, rounded: `5 minutes`, `1 hour`.
+/// Formats seconds, rounded down: `5 minutes`, `1 hour`.
 pub fn duration(seconds: u64) -> String {
     match seconds {
         0..60 => count(seconds as usize, "second"),
@@ -133,6 +133,12 @@ pub fn minute(at: SystemTime) -> String {
     format!("{} UTC", minute.replace('T', " "))
 }
 
+/// Parses tokens as typed: `128000`, `128,000`, `128 000`. Returns `None` if the text is not a whole number.
+pub fn typed_tokens(text: &str) -> Option<Tokens> {
+    let digits = text.trim().replace(['_', ',', ' '], "");
+    digits.parse().ok().map(Tokens)
+}
+
 /// Formats a quantity of an expression: integers grouped, shares with three decimals.
 pub fn quantity(value: f64) -> String {
     if value.is_infinite() {
@@ -158,6 +164,14 @@ mod tests {
         assert_eq!(text(0.000_483, 0.000_071), "$0.00041");
         assert_eq!(text(5.001, 5.0), "$0.00");
         assert_eq!(text(1_204.4, 4.766), "$1,199");
+    }
+
+    #[test]
+    fn typed_tokens_may_be_grouped() {
+        let read = ["128000", "128,000", " 1 000 000", "200_000"].map(typed_tokens);
+        let expected = [128_000, 128_000, 1_000_000, 200_000].map(|n| Some(Tokens(n)));
+        assert_eq!(read, expected);
+        assert_eq!(["", "12.5", "many", "-1"].map(typed_tokens), [None; 4]);
     }
 
     #[test]

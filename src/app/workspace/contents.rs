@@ -2,7 +2,7 @@
 
 use crate::app::compare::kept::KeptComparison;
 use crate::app::config::{Config, LaneConfig, MAX_LANES};
-use crate::app::manual_edits::marks::one_each;
+use crate::app::manual_edits::marks::one_mark_each;
 use crate::app::selection::{CallRange, Selection};
 use crate::app::settings_panel::knobs::{KnobKey, KnobSettings};
 use crate::app::timeline::plot::Axis;
@@ -82,10 +82,17 @@ struct Selected {
     lane: Option<usize>,
 }
 
+/// The number of calls and messages of a session.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SessionSize {
+    pub(super) calls: usize,
+    pub(super) messages: usize,
+}
+
 /// The view of a session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(in crate::app) struct KeptView {
-    /// Label of the open tab.
+    /// Key of the open tab.
     pub(super) tab: String,
     /// Unit of the timeline's axis.
     pub(super) axis: Axis,
@@ -101,8 +108,9 @@ pub(in crate::app) struct KeptView {
 impl KeptView {
     /// Returns the open tab, if this version has it.
     pub(super) fn tab(&self) -> Option<Tab> {
-        let mut all = Tab::ALL.iter().copied();
-        all.find(|tab| tab.label() == self.tab)
+        // Older files have the label.
+        let is_open = |tab: &Tab| tab.key().eq_ignore_ascii_case(&self.tab);
+        Tab::ALL.iter().copied().find(is_open)
     }
 }
 
@@ -151,13 +159,9 @@ impl Workspace {
             plimsoll_workspace: u32,
         }
         let version = serde_json::from_str(text).map(|v: Version| v.plimsoll_workspace);
-        match version {
-            Ok(version) if version > VERSION => {
-                return Err(
-                    "The workspace is of a newer version of Plimsoll; it is ignored.".to_owned(),
-                );
-            }
-            _ => {}
+        if version.is_ok_and(|version| version > VERSION) {
+            let text = "The workspace is of a newer version of Plimsoll; it is ignored.";
+            return Err(text.to_owned());
         }
         let damaged = |_| "The workspace is damaged; it is ignored.".to_owned();
         serde_json::from_str(text).map_err(damaged)
@@ -174,15 +178,16 @@ impl Workspace {
         self.lanes.iter().map(|lane| lane.policy.as_str())
     }
 
-    /// Replaces lanes, settings and marks of a session with this many calls and messages. Lanes without a policy that
-    /// `has` knows are left out.
+    /// Replaces lanes, settings and marks of a session of this size. Lanes with an unknown policy are left out.
     pub(super) fn apply(
         self,
         config: &mut Config,
-        (n_calls, n_messages): (usize, usize),
-        has: impl Fn(&str) -> bool,
+        size: SessionSize,
+        is_policy: impl Fn(&str) -> bool,
     ) {
-        let lanes = self.lanes.into_iter().filter(|lane| has(&lane.policy));
+        let (n_calls, n_messages) = (size.calls, size.messages);
+        let lanes = self.lanes.into_iter();
+        let lanes = lanes.filter(|lane| is_policy(&lane.policy));
         let lanes = lanes.take(MAX_LANES).map(|lane| LaneConfig {
             policy: lane.policy,
             own: lane.settings.map(knobs),
@@ -212,18 +217,18 @@ impl Workspace {
             cleared: ascending(self.cleared, n_messages),
             dropped: ascending(self.dropped, n_messages),
         };
-        config.manual_edits = Arc::new(one_each(edits, n_messages));
+        config.manual_edits = Arc::new(one_mark_each(edits, n_messages));
         let mut notes = self.notes;
         notes.retain(|message, _| *message < n_messages);
         config.notes = Arc::new(notes);
     }
 
-    /// Returns the selection, limited to this many calls and messages.
-    pub(super) fn selection(&self, (n_calls, n_messages): (usize, usize)) -> Selection {
-        let last = n_calls.saturating_sub(1);
+    /// Returns the selection, limited to a session of this size.
+    pub(super) fn selection(&self, size: SessionSize) -> Selection {
+        let last = size.calls.saturating_sub(1);
         let chosen = &self.selection;
-        let is_call = |call: &usize| *call < n_calls;
-        let is_message = |message: &usize| *message < n_messages;
+        let is_call = |call: &usize| *call < size.calls;
+        let is_message = |message: &usize| *message < size.messages;
         let calls = chosen.calls.filter(|(a, b)| is_call(a) && is_call(b));
         Selection {
             call: chosen.call.min(last),
@@ -237,6 +242,7 @@ impl Workspace {
     }
 }
 
+/// Converts settings to their form in the file.
 fn settings(knobs: &KnobSettings) -> Vec<Setting> {
     let finite = knobs.iter().filter(|(_, value)| value.is_finite());
     let settings = finite.map(|(key, value)| Setting {
@@ -252,6 +258,7 @@ fn settings(knobs: &KnobSettings) -> Vec<Setting> {
     settings.collect()
 }
 
+/// Converts settings from their form in the file.
 fn knobs(settings: Vec<Setting>) -> KnobSettings {
     let finite = settings.into_iter().filter(|s| s.value.is_finite());
     let knobs = finite.map(|setting| {
@@ -279,6 +286,10 @@ fn ascending(mut indices: Vec<usize>, n: usize) -> Vec<usize> {
 mod tests {
     use super::*;
     use crate::app::settings_panel::knobs::output_reserve;
+
+    fn size(calls: usize, messages: usize) -> SessionSize {
+        SessionSize { calls, messages }
+    }
 
     fn key() -> SessionKey {
         SessionKey {
@@ -330,9 +341,9 @@ mod tests {
         let text = Workspace::new(&config, &selection, view.clone()).text(key());
         let read = Workspace::parse(&text.unwrap()).unwrap();
         assert_eq!((&read.view, read.view.tab()), (&view, Some(Tab::Cost)));
-        assert_eq!(read.selection((5, 6)), selection);
+        assert_eq!(read.selection(size(5, 6)), selection);
         let mut restored = Config::new(&[]);
-        read.apply(&mut restored, (5, 6), |_| true);
+        read.apply(&mut restored, size(5, 6), |_| true);
         assert_eq!(restored, config);
     }
 
@@ -355,11 +366,11 @@ mod tests {
         assert!(hostile.len() > text.len() + 10_000_000);
         let read = Workspace::parse(&hostile).unwrap();
         assert_eq!(read.view.tab(), None);
-        let at = read.selection((2, 2));
+        let at = read.selection(size(2, 2));
         assert_eq!((at.call, at.calls, at.message), (1, None, None));
-        assert_eq!(read.selection((0, 0)).call, 0);
+        assert_eq!(read.selection(size(0, 0)).call, 0);
         let mut restored = Config::new(&[]);
-        read.apply(&mut restored, (2, 2), |name| name == "none");
+        read.apply(&mut restored, size(2, 2), |name| name == "none");
         assert_eq!(restored.lanes.len(), 1);
         assert_eq!(restored.manual_edits.pinned, [0, 1]);
         assert_eq!((restored.window, &*restored.restarts), (None, &[1][..]));

@@ -1,8 +1,8 @@
 //! Saves, keeps and restores the workspace of the open session.
 
-use super::contents::{KeptView, Workspace};
-use super::saver::{Output, SaveJob, WorkspaceState};
-use super::visits::Visit;
+use super::contents::{KeptView, SessionSize, Workspace};
+use super::saver::{Output, OwnPolicy, SaveJob, WorkspaceState};
+use super::visits::{Visit, VisitState};
 use crate::app::App;
 use crate::app::background::latest_result::WorkMode;
 use crate::app::compare::kept::KeptComparison;
@@ -27,27 +27,49 @@ pub(in crate::app) struct Reopened {
 }
 
 impl App {
-    /// Saves the workspace of the open session some time after a change; at once if `is_last`.
-    pub(in crate::app) fn keep_workspace(&mut self, ctx: &egui::Context, is_last: bool) {
+    /// Saves the workspace of the open session some time after a change.
+    pub(in crate::app) fn keep_workspace(&mut self, ctx: &egui::Context) {
+        if self.work == WorkMode::InFrame {
+            return self.keep_workspace_now(ctx);
+        }
+        if self.keeps_workspace() {
+            let state = self.workspace_state(ctx);
+            let due = self.saver.due(ctx, state);
+            self.write_kept_workspace(ctx, due);
+        }
+        self.report_saved_workspaces();
+    }
+
+    /// Saves the workspace of the open session if it changed.
+    pub(in crate::app) fn keep_workspace_now(&mut self, ctx: &egui::Context) {
+        if self.keeps_workspace() {
+            let state = self.workspace_state(ctx);
+            let unsaved = self.saver.unsaved(state);
+            self.write_kept_workspace(ctx, unsaved);
+        }
+        self.report_saved_workspaces();
+    }
+
+    /// Returns whether the workspace of the open session is kept.
+    fn keeps_workspace(&self) -> bool {
+        let origin = self.document.as_ref().map(|document| &document.origin);
+        matches!(origin, Some(Origin::Path(_))) && self.saver.store().is_kept()
+    }
+
+    fn write_kept_workspace(&mut self, ctx: &egui::Context, state: Option<WorkspaceState>) {
+        if let (Some(state), Some(document)) = (state, &self.document) {
+            let output = Output::Kept(self.saver.store().clone());
+            self.write_workspace(ctx, Arc::clone(document), &state, output);
+        }
+    }
+
+    fn report_saved_workspaces(&mut self) {
         for result in self.saver.results() {
             match result {
-                Ok(text) if text.is_empty() => {}
-                Ok(text) => self.toasts.done(text),
+                Ok(Some(text)) => self.toasts.done(text),
+                Ok(None) => {}
                 Err(why) => self.warn(Some(why)),
             }
-        }
-        let Some(document) = self.document.as_ref().map(Arc::clone) else {
-            return;
-        };
-        let is_local = matches!(document.origin, Origin::Path(_));
-        if !is_local || !self.saver.store().is_kept() {
-            return;
-        }
-        let state = self.workspace_state(ctx);
-        let is_last = is_last || self.work == WorkMode::InFrame;
-        if let Some(state) = self.saver.due(ctx, state, is_last) {
-            let output = Output::Kept(self.saver.store().clone());
-            self.write_workspace(ctx, document, &state, output);
         }
     }
 
@@ -70,24 +92,26 @@ impl App {
 
     /// Saves the last changes and waits until they are written.
     pub(in crate::app) fn finish_workspaces(&mut self, ctx: &egui::Context) {
-        self.keep_workspace(ctx, true);
+        self.keep_workspace_now(ctx);
         self.saver.finish();
     }
 
-    /// Keeps the state of the open session before it is closed or another one is shown.
+    /// Remembers the state of the open session before it is closed or another one is shown.
     pub(in crate::app) fn leave_session(&mut self, ctx: &egui::Context) {
-        self.keep_workspace(ctx, true);
+        self.keep_workspace_now(ctx);
         if let Some(document) = &self.document {
-            let (config, history) = (self.config.clone(), self.history.clone());
-            let zoom = kept_zoom::zoom(ctx);
-            let comparison = self.kept_comparison();
-            let mut visit = Visit::new(document, (config, history), self.selection, zoom);
-            visit.comparison = comparison;
-            self.visits.push(visit);
+            let state = VisitState {
+                config: self.config.clone(),
+                history: self.history.clone(),
+                selection: self.selection,
+                zoom: kept_zoom::zoom(ctx),
+                comparison: self.kept_comparison(),
+            };
+            self.visits.push(Visit::new(document, state));
         }
     }
 
-    /// Restores the state of a session that was just opened: of this run, else of its workspace.
+    /// Restores the state of a session that was just opened: from the last visit, else from its workspace.
     pub(in crate::app) fn restore_workspace(
         &mut self,
         ctx: &egui::Context,
@@ -100,9 +124,12 @@ impl App {
             .visits
             .take(document)
             .filter(|_| reopened.continues_visit);
-        let sizes = (document.session().calls.len(), document.n_messages());
+        let size = SessionSize {
+            calls: document.session().calls.len(),
+            messages: document.n_messages(),
+        };
         match (visit, reopened.workspace) {
-            (Some(visit), _) if !reopened.is_opened => {
+            (Some(Visit { state: visit, .. }), _) if !reopened.is_opened => {
                 self.config = visit.config;
                 self.history = visit.history;
                 self.selection = visit.selection;
@@ -118,7 +145,7 @@ impl App {
                 let comparison = workspace.view.comparison.clone();
                 let is_opened = reopened.is_opened;
                 let comparison = comparison.filter(|kept| !is_opened || kept.is_inside());
-                self.apply_workspace(ctx, sizes, workspace);
+                self.apply_workspace(ctx, size, workspace);
                 self.restore_comparison(ctx, document, comparison);
             }
             (_, Some(Err(why))) => self.warn(Some(why)),
@@ -126,17 +153,12 @@ impl App {
         }
     }
 
-    fn apply_workspace(
-        &mut self,
-        ctx: &egui::Context,
-        sizes: (usize, usize),
-        workspace: Workspace,
-    ) {
+    fn apply_workspace(&mut self, ctx: &egui::Context, size: SessionSize, workspace: Workspace) {
         for (name, toml) in &workspace.policies {
             let shown = safe_text::one_line(name, 80);
             match presets::parse(toml) {
                 Ok(policy) if policy.name == *name => {
-                    if !self.policies.add(policy) {
+                    if !self.policies.add_from_workspace(policy) {
                         self.warn(Some(format!("The policy {shown} of this machine differs from the one in the workspace; the lane uses the one of this machine.")));
                     }
                 }
@@ -155,8 +177,8 @@ impl App {
         }
         let view = workspace.view.clone();
         let mut config = self.config.clone();
-        let selection = workspace.selection(sizes);
-        workspace.apply(&mut config, sizes, |name| self.policies.has(name));
+        let selection = workspace.selection(size);
+        workspace.apply(&mut config, size, |name| self.policies.has(name));
         self.selection = selection;
         self.history = History::new(config.clone());
         self.config = config;
@@ -189,7 +211,7 @@ impl App {
         if comparison.problem().is_some() {
             return None;
         }
-        let second = comparison.place();
+        let second = comparison.source();
         KeptComparison::new(document, second, self.view.compare.is_by_share)
     }
 
@@ -198,7 +220,7 @@ impl App {
             config: self.config.clone(),
             selection: self.selection,
             view: KeptView {
-                tab: self.view.tab.label().to_owned(),
+                tab: self.view.tab.key().to_owned(),
                 axis: self.view.timeline.axis,
                 zoom: kept_zoom::zoom(ctx),
                 panels: resizable_panel::chosen_sizes(ctx),
@@ -219,11 +241,15 @@ impl App {
             view.comparison = view.comparison.filter(KeptComparison::is_inside);
         }
         let workspace = Workspace::new(&state.config, &state.selection, view);
-        let is_own =
-            |name: &&str| self.policies.is_saved(name) || self.policies.word(name) != *name;
+        let is_own = |name: &&str| {
+            self.policies.is_saved(name) || self.policies.command_line_name(name) != *name
+        };
         let own = workspace.policy_names().filter(is_own);
         let own_policies = own
-            .map(|name| (name.to_owned(), self.policies.word(name).to_owned()))
+            .map(|name| OwnPolicy {
+                name: name.to_owned(),
+                word: self.policies.command_line_name(name).to_owned(),
+            })
             .collect();
         let job = SaveJob {
             document,

@@ -16,10 +16,10 @@ use std::time::{Duration, Instant};
 /// Time without a change after which a workspace is saved.
 const DELAY: Duration = Duration::from_secs(1);
 /// Maximum wait for the last save when the window closes.
-const PATIENCE: Duration = Duration::from_secs(3);
+const MAX_WAIT: Duration = Duration::from_secs(3);
 
-/// A message for the user, or why nothing was saved.
-type SaveResult = Result<String, String>;
+/// A notice for the user, if any, or the reason why nothing was saved.
+pub(super) type SaveResult = Result<Option<String>, String>;
 
 /// The state of the window that a workspace contains.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,7 +38,8 @@ pub(in crate::app) struct Saver {
     /// The last change and its time.
     changed: Option<(WorkspaceState, Instant)>,
     worker: Option<Worker>,
-    results: (Sender<SaveResult>, Receiver<SaveResult>),
+    sender: Sender<SaveResult>,
+    results: Receiver<SaveResult>,
 }
 
 /// The thread that writes.
@@ -48,13 +49,21 @@ struct Worker {
     thread: Background<()>,
 }
 
+/// A policy that is not bundled.
+#[derive(Debug)]
+pub(super) struct OwnPolicy {
+    pub(super) name: String,
+    /// Its name on the command line: a saved preset, or a file.
+    pub(super) word: String,
+}
+
 /// A workspace to write.
 #[derive(Debug)]
 pub(super) struct SaveJob {
     pub(super) document: Arc<Document>,
     pub(super) workspace: Workspace,
-    /// Names of policies that are not bundled, with their files.
-    pub(super) own_policies: Vec<(String, String)>,
+    /// Policies of the lanes whose text is added to the workspace.
+    pub(super) own_policies: Vec<OwnPolicy>,
     pub(super) own_presets: OwnPresets,
     pub(super) output: Output,
 }
@@ -69,14 +78,16 @@ pub(super) enum Output {
 }
 
 impl Saver {
-    /// Saves to `store`.
+    /// Creates a saver for this folder.
     pub(in crate::app) fn new(store: Workspaces) -> Self {
+        let (sender, results) = channel();
         Self {
             store,
             saved: None,
             changed: None,
             worker: None,
-            results: channel(),
+            sender,
+            results,
         }
     }
 
@@ -91,39 +102,45 @@ impl Saver {
         self.changed = None;
     }
 
-    /// Returns the state to save, once it has not changed for a while; at once if `is_last`.
+    /// Returns the state to save, once it has not changed for a while.
     pub(super) fn due(
         &mut self,
         ctx: &egui::Context,
         now: WorkspaceState,
-        is_last: bool,
     ) -> Option<WorkspaceState> {
         let saved = self.saved.get_or_insert_with(|| now.clone());
         if *saved == now {
             self.changed = None;
             return None;
         }
-        if !is_last {
-            let since = match &self.changed {
-                Some((changed, since)) if *changed == now => since.elapsed(),
-                _ => {
-                    self.changed = Some((now.clone(), Instant::now()));
-                    Duration::ZERO
-                }
-            };
-            if since < DELAY {
-                ctx.request_repaint_after(DELAY.saturating_sub(since));
-                return None;
+        let since = match &self.changed {
+            Some((changed, since)) if *changed == now => since.elapsed(),
+            _ => {
+                self.changed = Some((now.clone(), Instant::now()));
+                Duration::ZERO
             }
+        };
+        if since < DELAY {
+            ctx.request_repaint_after(DELAY.saturating_sub(since));
+            return None;
         }
+        self.unsaved(now)
+    }
+
+    /// Returns the state to save, if it differs from the saved one.
+    pub(super) fn unsaved(&mut self, now: WorkspaceState) -> Option<WorkspaceState> {
         self.changed = None;
+        let saved = self.saved.get_or_insert_with(|| now.clone());
+        if *saved == now {
+            return None;
+        }
         self.saved = Some(now.clone());
         Some(now)
     }
 
     /// Writes a workspace, on the thread unless all work is in the frame.
     pub(super) fn write(&mut self, ctx: &egui::Context, at: WorkMode, job: SaveJob) {
-        let results = self.results.0.clone();
+        let results = self.sender.clone();
         if at == WorkMode::InFrame {
             // The receiver is in `self`.
             let _ = results.send(job.run(&mut None));
@@ -133,9 +150,9 @@ impl Saver {
             let (jobs, waiting) = channel::<SaveJob>();
             let again = ctx.clone();
             let work = move || {
-                let mut known = None;
+                let mut last_key = None;
                 for job in waiting {
-                    let _ = results.send(job.run(&mut known));
+                    let _ = results.send(job.run(&mut last_key));
                     again.request_repaint();
                 }
             };
@@ -148,9 +165,9 @@ impl Saver {
         }
     }
 
-    /// Returns messages about saved workspaces, or why they were not saved.
-    pub(super) fn results(&self) -> Vec<Result<String, String>> {
-        self.results.1.try_iter().collect()
+    /// Returns the results since the last frame.
+    pub(super) fn results(&self) -> Vec<SaveResult> {
+        self.results.try_iter().collect()
     }
 
     /// Waits until all workspaces are written.
@@ -160,7 +177,7 @@ impl Saver {
         };
         drop(jobs);
         let since = Instant::now();
-        while since.elapsed() < PATIENCE {
+        while since.elapsed() < MAX_WAIT {
             match thread.take() {
                 Ok(_) => return,
                 Err(running) => thread = running,
@@ -171,20 +188,18 @@ impl Saver {
 }
 
 impl SaveJob {
-    /// Writes the workspace. `known` is the key of the last document, which is expensive to compute. Returns a message
-    /// for the user, if any.
-    fn run(mut self, known: &mut Option<(u64, SessionKey)>) -> Result<String, String> {
+    /// Writes the workspace. `last_key` is the key of the last document by its ID, since keys are expensive to compute.
+    fn run(mut self, last_key: &mut Option<(u64, SessionKey)>) -> SaveResult {
         let document = &*self.document;
         let path = document.origin.beside().map(PathBuf::from);
         let path = path.ok_or("pasted text has no workspace; save it to a file first")?;
-        let key = match known {
+        let key = match last_key {
             Some((id, key)) if *id == document.id => key.clone(),
             _ => SessionKey::of(&path, document.session(), document.conversation),
         };
-        *known = Some((document.id, key.clone()));
-        let own_policies = std::mem::take(&mut self.own_policies);
+        *last_key = Some((document.id, key.clone()));
         let is_portable = matches!(self.output, Output::Portable(_));
-        for (name, word) in own_policies {
+        for OwnPolicy { name, word } in std::mem::take(&mut self.own_policies) {
             match policy_text(&word, &self.own_presets) {
                 Ok(toml) => drop(self.workspace.policies.insert(name, toml)),
                 // On this machine the policy may return.
@@ -193,15 +208,15 @@ impl SaveJob {
             }
         }
         let text = self.workspace.text(key)?;
-        match self.output {
+        let written = match self.output {
             Output::Kept(store) => match &document.origin {
                 Origin::Path(path) => store.save(path, document.conversation, &text),
                 Origin::Example(_) | Origin::Pasted(_) => Ok(()),
             }
-            .map(|()| String::new()),
+            .map(|()| None),
             Output::Portable(output) => write_workspace(&output, &text)
-                .map(|()| format!("Saved the workspace as {}", output.display())),
-        }
-        .map_err(|error| error.to_string())
+                .map(|()| Some(format!("Saved the workspace as {}", output.display()))),
+        };
+        written.map_err(|error| error.to_string())
     }
 }

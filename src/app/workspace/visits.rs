@@ -1,4 +1,4 @@
-//! The sessions that were open before in this run, so that undo survives opening another file and coming back.
+//! The sessions that were open before in this run of the program. Undo survives opening another file and returning.
 
 use crate::app::compare::kept::KeptComparison;
 use crate::app::config::Config;
@@ -10,13 +10,19 @@ use crate::session::FileBytes;
 /// Maximum number of remembered sessions.
 const MAX: usize = 8;
 
-/// State of a session when another one was opened.
+/// A session that was open before, with its state when another one was opened.
 #[derive(Clone, Debug)]
 pub(in crate::app) struct Visit {
     origin: Origin,
     conversation: usize,
     /// The content, shared with the document while that exists.
-    pub(in crate::app) bytes: FileBytes,
+    bytes: FileBytes,
+    pub(super) state: VisitState,
+}
+
+/// The state of a session when another one was opened.
+#[derive(Clone, Debug)]
+pub(super) struct VisitState {
     pub(super) config: Config,
     pub(super) history: History<Config>,
     pub(super) selection: Selection,
@@ -26,28 +32,16 @@ pub(in crate::app) struct Visit {
 
 impl Visit {
     /// Creates the visit of an open document.
-    pub(super) fn new(
-        document: &Document,
-        (config, mut history): (Config, History<Config>),
-        selection: Selection,
-        zoom: Option<[f64; 2]>,
-    ) -> Self {
-        history.settle(&config);
+    pub(super) fn new(document: &Document, mut state: VisitState) -> Self {
+        state.history.settle(&state.config);
         // New runs have new events and new written messages.
-        let selection = Selection {
-            event: None,
-            written: None,
-            ..selection
-        };
+        state.selection.event = None;
+        state.selection.written = None;
         Self {
             origin: document.origin.clone(),
             conversation: document.conversation,
             bytes: document.session().source.bytes.clone(),
-            config,
-            history,
-            selection,
-            zoom,
-            comparison: None,
+            state,
         }
     }
 
@@ -80,7 +74,7 @@ impl Visits {
 
     /// Removes and returns the visit of a session.
     pub(super) fn take(&mut self, document: &Document) -> Option<Visit> {
-        let is_it = |v: &Visit| v.is_of(&document.origin, document.conversation);
+        let is_it = |visit: &Visit| visit.is_of(&document.origin, document.conversation);
         let at = self.0.iter().position(is_it)?;
         Some(self.0.remove(at))
     }

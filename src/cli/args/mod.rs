@@ -4,7 +4,7 @@ mod error;
 mod values;
 
 pub(super) use error::one_line;
-pub(super) use values::{calls, fact_kind, nonzero_tokens, number, ordinal};
+pub(super) use values::{calls, fact_kind, nonzero_tokens, number, ordinal, row_limit};
 
 use super::manual_edits::ManualEditArgs;
 use super::output::{counted, note};
@@ -46,7 +46,7 @@ pub(in crate::cli) struct GlobalOptions {
     /// Print the result as JSON
     #[arg(long, global = true, hide = true)]
     pub(in crate::cli) json: bool,
-    /// Read and write no state: recent files, window layout, caches, logs
+    /// Neither read nor write recent files, workspaces, caches, the search index and logs; read saved presets
     #[arg(long, global = true, hide = true)]
     pub(in crate::cli) no_state: bool,
 }
@@ -111,6 +111,14 @@ impl GlobalOptions {
             .with_errors(&self.errors)
             .with_manual_edits(edits))
     }
+}
+
+/// Returns the name of the first option that was given.
+pub(in crate::cli) fn first_given<const N: usize>(
+    options: [(&'static str, bool); N],
+) -> Option<&'static str> {
+    let mut given = options.into_iter().filter(|(_, is_given)| *is_given);
+    given.next().map(|(name, _)| name)
 }
 
 /// Returns true for `-`, the name of standard input.

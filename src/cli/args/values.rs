@@ -18,6 +18,15 @@ pub(in crate::cli) fn ordinal(text: &str) -> anyhow::Result<usize> {
     }
 }
 
+/// Parses a maximum number of rows; 0 lists all.
+pub(in crate::cli) fn row_limit(text: &str) -> anyhow::Result<usize> {
+    match text.parse() {
+        Ok(0) => Ok(usize::MAX),
+        Ok(n) => Ok(n),
+        Err(_) => bail!("give a whole number; 0 lists all"),
+    }
+}
+
 /// Parses a call or a range of calls from 1: `20`, `20-34`.
 pub(in crate::cli) fn calls(text: &str) -> anyhow::Result<CallRange> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
@@ -50,7 +59,7 @@ pub(super) fn provider_error_at(text: &str) -> anyhow::Result<ProviderError> {
         Some(text) => text,
         None if error.contains(char::is_whitespace) => error,
         None => bail!(
-            "no error is named {error:?}; there are {}, or give its full text",
+            "no error is named {error:?}; choose from {}, or give its full text",
             known()
         ),
     };

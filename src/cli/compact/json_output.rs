@@ -31,6 +31,7 @@ pub(in crate::cli) struct Compaction<'a> {
     policy: &'a str,
     /// Values of the policy's settings.
     settings: Settings,
+    /// When the policy is applied.
     schedule: ScheduleName,
     /// Format of the output.
     format: &'a str,
@@ -71,11 +72,11 @@ struct FolderEntry<'a> {
 /// A request for a summary.
 #[derive(Serialize, JsonSchema)]
 struct RequestEntry<'a> {
-    /// Call before which it was made.
+    /// Call before which the request was made.
     call: usize,
     /// Id of the stage.
     stage: &'a str,
-    /// Who answered: `digest`, `text`, or an API and its model.
+    /// Author of the answer: `digest`, `text`, or an API and its model.
     answered_by: &'a str,
     /// Content to summarize, in tokens.
     input_tokens: Tokens,
@@ -102,7 +103,7 @@ pub(in crate::cli) struct CheckEntry<'a> {
     name: &'a str,
     /// Whether the check passed.
     ok: bool,
-    /// Whether it is only as good as the source, so that a provider may reject it.
+    /// Whether the check passed because the source already has the problem. A provider may reject the file.
     warning: bool,
     /// Figures, or the problem.
     detail: &'a str,

@@ -12,7 +12,7 @@ use crate::exec::{
     Claim, ExportJob, Exported, Loaded, Resumed, Summarizer, default_export_path, export,
     export_resumable, request_cost,
 };
-use crate::formats::{self, FORMATS, Format};
+use crate::formats::{self, Format};
 use anyhow::bail;
 pub(super) use json_output::{CheckEntry, Compaction, checks};
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 /// Run a policy and write the managed conversation to a new file
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The source is never modified and nothing is overwritten. The written file is read again and checked. Exit code 1 if a check fails or a summary was rejected. If the policy does not act, nothing is written and the reason is printed. `restore` needs the sidecars in the folder of OUT (removed records, manifest)."
+    after_help = "Nothing is overwritten. The written file is read again and checked; exit code 1 if a check fails or a summary is rejected. If the policy does not act, nothing is written. `restore` needs the sidecars in the folder of OUT.\n\nExamples:\n  plimsoll compact sample_sessions/compacted.jsonl --policy prune --schedule replay -o managed.jsonl"
 )]
 pub(super) struct Args {
     #[command(flatten)]
@@ -91,17 +91,16 @@ impl Args {
             bail!("compact of standard input requires -o OUT");
         }
         let loaded = shared.load(file)?;
-        if let Some(text) =
-            lanes::check_reserve(&loaded.case, lane.output_reserve(&loaded.case), shared)?
-        {
-            note(&text);
-        }
+        lanes::check_reserve(&loaded.case, lane.output_reserve(&loaded.case), shared)?;
         lanes::note_without_effect(&loaded.case, std::slice::from_ref(&lane));
         let until = within(&loaded, self.at_call)?;
-        let (format, format_note) = output_format(&loaded, self.format);
+        let OutputFormat {
+            format,
+            note: format_note,
+        } = output_format(&loaded, self.format);
         let claim = self.claim(format)?;
         let name = loaded.case.session.source.name.clone();
-        let summarizer = self.model.summarizer(&name, shared.no_state)?;
+        let summarizer = self.model.summarizer(&name, shared)?;
         let job = ExportJob {
             case: loaded.case,
             policy: lane.policy,
@@ -183,37 +182,35 @@ pub(super) fn within(loaded: &Loaded, at: Option<usize>) -> anyhow::Result<Optio
     }
 }
 
+/// The format of a new file.
+pub(super) struct OutputFormat {
+    pub(super) format: &'static Format,
+    /// Remark if it is not the source's format.
+    pub(super) note: Option<String>,
+}
+
 /// Returns the source's format if it can be written, otherwise `openai_chat`, which most tools read.
-pub(super) fn output_format(
-    loaded: &Loaded,
-    wanted: Option<&'static Format>,
-) -> (&'static Format, Option<String>) {
-    if let Some(format) = wanted {
-        return (format, None);
+pub(super) fn output_format(loaded: &Loaded, wanted: Option<&'static Format>) -> OutputFormat {
+    let source = loaded.case.session.source.format;
+    let own = formats::by_name(source);
+    let own_or_wanted = wanted.or(own.filter(|own| own.is_writable()));
+    if let Some(format) = own_or_wanted {
+        return OutputFormat { format, note: None };
     }
-    let own = formats::by_name(loaded.case.session.source.format);
-    let any = formats::by_name("openai_chat").unwrap_or(&FORMATS[0]);
-    match own {
-        Some(own) if own.export.is_some() => (own, None),
-        Some(own) => (
-            any,
-            Some(format!(
-                "{} cannot be written: this is {} (--format chooses)",
-                own.label, any.label
-            )),
-        ),
-        None => (any, None),
-    }
+    let format = formats::other_format(source);
+    let note = own.map(|own| {
+        format!(
+            "{} cannot be written: this is {} (--format chooses)",
+            own.label, format.label
+        )
+    });
+    OutputFormat { format, note }
 }
 
 /// Parses the name of a format that can be written.
 pub(super) fn format(name: &str) -> anyhow::Result<&'static Format> {
     formats::by_name(name).ok_or_else(|| {
-        let known: Vec<_> = FORMATS
-            .iter()
-            .filter(|f| f.export.is_some())
-            .map(|f| f.name)
-            .collect();
+        let known: Vec<_> = formats::writable().map(|f| f.name).collect();
         anyhow::anyhow!(
             "no format is named {name:?}; those that can be written are {}",
             known.join(", ")

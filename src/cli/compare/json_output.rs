@@ -26,9 +26,11 @@ pub(in crate::cli) struct ComparisonOutput<'a> {
     b: SessionEntry<'a>,
     /// Values of B minus values of A.
     difference: DifferenceEntry,
+    /// Messages of both sessions, matched by content, each at most once.
     messages: MessagesEntry<'a>,
     /// Use of each tool, most called first.
     tools: Vec<ToolEntry<'a>>,
+    /// Facts of both sessions that no later one replaced.
     facts: FactsEntry<'a>,
 }
 
@@ -73,6 +75,7 @@ struct SessionEntry<'a> {
     by_kind: Object<Tokens>,
     /// Sum of the contexts of all calls in tokens.
     tokens_sent: Tokens,
+    /// Recorded or modelled cost.
     cost: CostEntry<'a>,
     /// Recorded cache reads as a share of `tokens_sent`; null if the file records none.
     cache_hit_rate: Option<Share>,
@@ -154,11 +157,11 @@ struct ChangedEntry {
 struct MessageEntry {
     /// Message, from 1.
     message: usize,
-    /// Kind of its largest part.
+    /// Kind of the largest part.
     kind: &'static str,
-    /// Its tokens.
+    /// Tokens of the message.
     tokens: Tokens,
-    /// Start of its text or arguments.
+    /// Start of the text or arguments.
     text: String,
 }
 
@@ -167,9 +170,9 @@ struct MessageEntry {
 struct ToolEntry<'a> {
     /// Name of the tool.
     tool: &'a str,
-    /// Its use in A.
+    /// Use of the tool in A.
     a: ToolUseEntry,
-    /// Its use in B.
+    /// Use of the tool in B.
     b: ToolUseEntry,
 }
 
@@ -198,11 +201,11 @@ struct FactsEntry<'a> {
 /// A fact.
 #[derive(Serialize, JsonSchema)]
 struct FactEntry<'a> {
-    /// Kind, such as `file` or `command`.
+    /// Kind of the fact, such as `file` or `command`.
     kind: &'static str,
-    /// Its text.
+    /// Text of the fact.
     text: &'a str,
-    /// First message that states it.
+    /// First message that states the fact.
     message: usize,
 }
 

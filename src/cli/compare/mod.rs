@@ -7,7 +7,7 @@ mod text;
 use super::args::{GlobalOptions, is_stdin, ordinal};
 use super::billing::BillingArgs;
 use super::lanes;
-use super::output::{json, note, print_wrapped};
+use super::output::{json, print_wrapped};
 use super::status::Status;
 use crate::analysis::comparison::{ComparedSession, Comparison};
 use crate::exec::Loaded;
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// Compare two sessions: size, composition, cost, tools, and what only one contains
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Compares what the files record, without any policy. Messages match by their content, in order; a message with the same tool call and other content is changed. Files and other facts match by their text. Differences are B minus A. --json lists everything, with the context of each call."
+    after_help = "Compares what the files record, without any policy. Messages match by their content, in order; a message with the same tool call and other content is changed. Files and other facts match by their text. Differences are B minus A. --json lists everything, with the context of each call.\n\nExamples:\n  plimsoll compare sample_sessions/compacted.jsonl sample_sessions/slow-growth.jsonl"
 )]
 pub(super) struct Args {
     /// First session file
@@ -65,9 +65,7 @@ impl Args {
         let sessions = [shared.load(&self.a)?, of_b.load(&self.b)?];
         let reserve = |loaded: &Loaded| -> anyhow::Result<Tokens> {
             let reserve = none.output_reserve(&loaded.case);
-            if let Some(text) = lanes::check_reserve(&loaded.case, reserve, shared)? {
-                note(&text);
-            }
+            lanes::check_reserve(&loaded.case, reserve, shared)?;
             Ok(reserve)
         };
         let reserves = [reserve(&sessions[0])?, reserve(&sessions[1])?];

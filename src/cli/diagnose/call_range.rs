@@ -49,7 +49,8 @@ struct LaneEntry<'a> {
 pub(super) fn print(
     case: &Case,
     calls: CallRange,
-    (bills, audit): (&Bills<'_>, Option<&Audit>),
+    bills: &Bills<'_>,
+    audit: Option<&Audit>,
     played: &[Played],
     shared: &GlobalOptions,
 ) -> anyhow::Result<()> {
@@ -99,8 +100,7 @@ fn text(output: &CallRangeOutput<'_>, calls: CallRange) -> String {
         counted(output.messages, "message")
     );
     if let Some(n) = output.cache_misses {
-        let es = if n == 1 { "" } else { "es" };
-        let _ = write!(text, ", {n} cache miss{es}");
+        let _ = write!(text, ", {}", counted(n, "cache miss"));
     }
     text.push('\n');
     for lane in &output.lanes {

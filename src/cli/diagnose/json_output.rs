@@ -2,11 +2,11 @@
 
 use super::lane_cost::LaneCost;
 use super::losses_json::LossEntry;
-use super::{Diagnosis, largest_growth};
+use super::{Diagnosis, MostResent};
 use crate::analysis::MessageName;
 use crate::analysis::cost::{Audit, AuditedCall, Break, BreakEven, Cause};
 use crate::analysis::insight::{Certainty, Insight, InsightKind, Level};
-use crate::analysis::resent::{Growth, ResentMessage};
+use crate::analysis::resent::Growth;
 use crate::cli::cost_json::{CostEntry, cost};
 use crate::cli::lazy_list::LazyList;
 use crate::cli::played::policy_name;
@@ -42,33 +42,38 @@ pub(in crate::cli) struct DiagnosisOutput<'a> {
     lanes: LazyList<'a, LaneCostEntry<'a>>,
     /// Recorded cache reads against expected ones; null if the file records none.
     cache_audit: Option<AuditEntry<'a>>,
+    /// Content that the recorded agent used again after a lane had removed it.
     loss: LossEntry<'a>,
     /// Sum of the contexts of all recorded calls in tokens.
     tokens_sent: Tokens,
     /// Messages with the most cumulative tokens, largest first.
     most_resent: Vec<ResentEntry>,
+    /// Growth of the context.
     growth: GrowthEntry,
 }
 
 /// A problem or a fact.
 #[derive(Serialize, JsonSchema)]
 struct InsightEntry<'a> {
+    /// Kind of the insight.
     kind: InsightKind,
+    /// Severity.
     level: Level,
+    /// Certainty.
     certainty: Certainty,
-    /// Lane that it concerns; null for the session itself.
+    /// Lane that the insight concerns; null for the session itself.
     lane: Option<&'a str>,
-    /// Call that shows it; null if it concerns no single call.
+    /// Call that shows the problem; null if no single call does.
     call: Option<usize>,
-    /// Message that it concerns; null if it concerns no single message.
+    /// Message that the insight concerns; null if it concerns no single message.
     message: Option<usize>,
     /// Description as a sentence.
     text: &'a str,
-    /// Figures behind it.
+    /// Figures that support the description.
     evidence: &'a str,
     /// Suggested remedy.
     advice: &'a str,
-    /// Tokens × calls that it concerns; 0 if not applicable.
+    /// Tokens × calls that the insight concerns; 0 if not applicable.
     cumulative_tokens: Tokens,
 }
 
@@ -77,14 +82,14 @@ struct InsightEntry<'a> {
 struct ModelEntry<'a> {
     /// Model as recorded.
     model: &'a str,
-    /// Its price; null if unknown.
+    /// Price of the model; null if unknown.
     price: Option<PriceEntry<'a>>,
 }
 
 /// The price of a model. Rates are in USD per million tokens.
 #[derive(Serialize, JsonSchema)]
 struct PriceEntry<'a> {
-    /// Model of the price table that it matched.
+    /// Matching model of the price table.
     model: &'a str,
     /// Rate of prompt tokens outside of the cache.
     input: Rate,
@@ -113,6 +118,7 @@ struct LaneCostEntry<'a> {
     lane: &'a str,
     /// Name of the policy; `recorded` for the recorded run.
     policy: &'a str,
+    /// Cost of the lane.
     cost: CostEntry<'a>,
     /// Costs and savings of the lane's compactions.
     break_even: LazyList<'a, BreakEvenEntry<'a>>,
@@ -121,7 +127,7 @@ struct LaneCostEntry<'a> {
 /// Costs and savings of a compaction.
 #[derive(Serialize, JsonSchema)]
 struct BreakEvenEntry<'a> {
-    /// Call before which it acted.
+    /// Call before which the compaction acted.
     call: usize,
     /// Ids of the stages that acted.
     stages: &'a [String],
@@ -135,11 +141,11 @@ struct BreakEvenEntry<'a> {
     usd_once: Option<Usd>,
     /// Savings in USD per later call; null if a price is unknown.
     usd_per_call: Option<Usd>,
-    /// Number of calls after which it has paid off; null if it never does or a price is unknown.
+    /// Number of calls after which the compaction has paid off; null if it never does or a price is unknown.
     calls_needed: Option<u64>,
-    /// Number of calls from it to the end of the session.
+    /// Number of calls from the compaction to the end of the session.
     calls_left: usize,
-    /// Whether it paid off within the session; null if unknown.
+    /// Whether the compaction paid off within the session; null if unknown.
     paid_off: Option<bool>,
     /// Whether the cost of the summary is included. False if the file does not record it.
     summary_included: bool,
@@ -161,6 +167,7 @@ struct AuditEntry<'a> {
 /// Cache misses of one cause.
 #[derive(Serialize, JsonSchema)]
 struct MissEntry {
+    /// Cause of the misses.
     cause: Cause,
     /// Number of calls.
     calls: usize,
@@ -177,9 +184,11 @@ struct MissEntry {
 struct AuditedCallEntry {
     /// Call, from 1.
     call: usize,
+    /// Expected cache reads.
     expected: Tokens,
+    /// Recorded cache reads.
     recorded: Tokens,
-    /// Upper bound: the length of this context or the one before, whichever is shorter.
+    /// Upper bound of the cache reads: the length of this context or the one before, whichever is shorter.
     upper_bound: Tokens,
     /// Likely cause if a large part was missed; null otherwise.
     cause: Option<Cause>,
@@ -194,11 +203,11 @@ struct ResentEntry {
     name: String,
     /// Tokens of the message.
     tokens: Tokens,
-    /// Number of calls that sent it.
+    /// Number of calls that sent the message.
     calls: usize,
     /// `tokens` × `calls`.
     cumulative_tokens: Tokens,
-    /// Last call whose answer named something from it; null if none did.
+    /// Last call whose answer named something from the message; null if none did.
     last_used_by_call: Option<usize>,
 }
 
@@ -226,11 +235,10 @@ impl Diagnosis<'_> {
     /// Returns the JSON output.
     pub(super) fn json_output(&self) -> DiagnosisOutput<'_> {
         let case = self.case();
-        let models = self.prices.iter().map(|(model, known)| ModelEntry {
-            model,
-            price: known.as_ref().map(price),
+        let models = self.prices.iter().map(|known| ModelEntry {
+            model: known.model,
+            price: known.price.map(price),
         });
-        let (largest, share) = largest_growth(&self.growth);
         DiagnosisOutput {
             format: case.session.source.format,
             title: &case.session.title,
@@ -248,11 +256,11 @@ impl Diagnosis<'_> {
             most_resent: self
                 .most_resent
                 .iter()
-                .map(|(message, user)| resent(case, *message, *user))
+                .map(|message| resent(case, message))
                 .collect(),
             growth: GrowthEntry {
-                share_of_largest_5_percent: share,
-                largest: largest.into_iter().map(grown).collect(),
+                share_of_largest_5_percent: self.growth.share,
+                largest: self.growth.calls.iter().map(grown).collect(),
             },
         }
     }
@@ -342,7 +350,7 @@ fn audited_call(call: &AuditedCall) -> AuditedCallEntry {
     }
 }
 
-fn resent(case: &Case, resent: ResentMessage, last_user: Option<usize>) -> ResentEntry {
+fn resent(case: &Case, MostResent { resent, last_user }: &MostResent) -> ResentEntry {
     ResentEntry {
         message: resent.message + 1,
         name: MessageName::of(case, resent.message).to_string(),
@@ -353,7 +361,7 @@ fn resent(case: &Case, resent: ResentMessage, last_user: Option<usize>) -> Resen
     }
 }
 
-fn grown(grown: Growth) -> GrownEntry {
+fn grown(grown: &Growth) -> GrownEntry {
     GrownEntry {
         call: grown.call + 1,
         tokens: grown.grown,

@@ -59,9 +59,9 @@ struct LaneLossEntry<'a> {
 struct ReferenceEntry<'a> {
     /// Call whose answer used the content.
     call: usize,
-    /// Message that used it.
+    /// Message that used the content.
     message: usize,
-    /// Last message before that contained it.
+    /// Last earlier message that contained the content.
     source_message: usize,
     /// The content that was used: a name, a path or a number.
     name: &'a str,
@@ -74,11 +74,11 @@ struct ReferenceEntry<'a> {
 struct BlindEditEntry {
     /// Call whose answer contains the edit.
     call: usize,
-    /// Message that contains it.
+    /// Message that contains the edit.
     message: usize,
     /// Number of lines of the old text that are long enough to be recognized.
     lines: usize,
-    /// Number of these in the context.
+    /// Number of these lines in the context.
     lines_present: usize,
 }
 
@@ -94,16 +94,16 @@ struct MissingInstructionEntry {
 /// A standing instruction of the user.
 #[derive(Serialize, JsonSchema)]
 struct InstructionEntry<'a> {
-    /// Message that contains it first.
+    /// First message that contains the instruction.
     message: usize,
-    /// The sentence.
+    /// Text of the instruction.
     text: &'a str,
 }
 
 /// Content left after a recorded compaction.
 #[derive(Serialize, JsonSchema)]
 struct CompactionEntry<'a> {
-    /// First call after it.
+    /// First call after the compaction.
     call: usize,
     /// Content left by lane.
     lanes: Vec<SurvivalEntry<'a>>,
@@ -144,6 +144,7 @@ struct HindsightEntry<'a> {
     peak_tokens: Tokens,
     /// Number of results cleared.
     clearings: usize,
+    /// Cost of the calls.
     cost: CostEntry<'a>,
 }
 

@@ -4,8 +4,9 @@ use super::Diagnosis;
 use super::losses::{Current, LaneLoss, MESSAGES, MISSES, RESULTS};
 use crate::analysis::loss::{Distances, Kept, PAGE_IN, Survival};
 use crate::cli::output::{clean, counted, percent, tokens};
+use crate::cli::presets::role_name;
 use crate::engine::KnobRole;
-use crate::figure::usd;
+use crate::figure::{usd, whole_percent};
 use crate::units::{Share, Tokens};
 use std::fmt::Write as _;
 
@@ -115,27 +116,11 @@ impl Diagnosis<'_> {
             text,
             "\nhow far back the agent reached: share of later uses missed"
         );
-        self.curve(
-            text,
-            ("keep_recent", KnobRole::KeepRecent),
-            &curves.messages,
-            &MESSAGES,
-        );
-        self.curve(
-            text,
-            ("prune_protect", KnobRole::PruneProtect),
-            &curves.results,
-            &RESULTS,
-        );
+        self.curve(text, KnobRole::KeepRecent, &curves.messages, &MESSAGES);
+        self.curve(text, KnobRole::PruneProtect, &curves.results, &RESULTS);
     }
 
-    fn curve(
-        &self,
-        text: &mut String,
-        (name, role): (&str, KnobRole),
-        curve: &Distances,
-        values: &[u64],
-    ) {
+    fn curve(&self, text: &mut String, role: KnobRole, curve: &Distances, values: &[u64]) {
         // Values after the first one that misses nothing are not listed.
         let enough = values
             .iter()
@@ -148,7 +133,8 @@ impl Diagnosis<'_> {
         let smallest = MISSES.map(|miss| short(role, curve.smallest(miss)));
         let _ = writeln!(
             text,
-            "  {name:<14} ({}): {}\n  {:<14} at most 5 % from {}, 1 % from {}",
+            "  {:<14} ({}): {}\n  {:<14} at most 5 % from {}, 1 % from {}",
+            role_name(role),
             counted(curve.uses(), "use"),
             points.join(", "),
             "",
@@ -180,11 +166,7 @@ fn line(lane: &LaneLoss) -> String {
         risk.horizon
             .map_or("–".to_owned(), |call| (call + 1).to_string()),
         format!("{}/{}", risk.blind_edits.len(), risk.edits),
-        lane.saved.map_or("–".to_owned(), |share| format!(
-            "{:.0} %",
-            // Prints -0.0 without its sign.
-            (share.0 * 100.0).round_ties_even() + 0.0
-        )),
+        lane.saved.map_or("–".to_owned(), whole_percent),
     )
 }
 

@@ -9,30 +9,29 @@ mod losses_text;
 mod text;
 
 use super::args::{FileArg, GlobalOptions, calls};
-use super::billing::BillingArgs;
+use super::billing::{BillingArgs, ModelPrice, model_prices};
 use super::lanes::{self, LaneArgs};
-use super::output::{json, note, print_wrapped};
+use super::output::{json, print_wrapped};
 use super::played::play;
 use super::status::Status;
-use crate::analysis::cost::{Audit, Billing, Bills, audit};
+use crate::analysis::cost::{Audit, Bills, audit};
 use crate::analysis::insight::{Insight, InsightInput, Lane, card, insights, lane_insights, sort};
-use crate::analysis::resent::{Growth, ResentMessage, growth};
+use crate::analysis::resent::{Growth, ResentMessage, growth, share_of_largest};
 use crate::analysis::{CallRange, Clause, Trigger};
 use crate::engine::Case;
 use crate::exec::Loaded;
-use crate::presets::prices::Price;
-use crate::report::Played;
 use crate::units::{Share, Tokens};
 pub(super) use call_range::CallRangeOutput;
 pub(super) use json_output::DiagnosisOutput;
 use lane_cost::LaneCost;
 use losses::Losses;
 use rayon::prelude::*;
+use std::cmp::Reverse;
 
 /// List problems of a session, its cost and losses, and those of each policy
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Without --policy: truncate, prune and summarize. The lanes `recorded` and `none` are always shown. Prices are list prices; calls of a model without a price have no cost."
+    after_help = "Without --policy: truncate, prune and summarize. The lanes `recorded` and `none` are always shown. Prices are list prices; calls of a model without a price have no cost.\n\nExamples:\n  plimsoll diagnose sample_sessions/compacted.jsonl --policy prune\n  plimsoll diagnose sample_sessions/compacted.jsonl --calls 20-34"
 )]
 pub(super) struct Args {
     #[command(flatten)]
@@ -62,15 +61,28 @@ struct Diagnosis<'a> {
     trigger: Share,
     card: Vec<Clause>,
     insights: Vec<Insight>,
-    /// Models, each with its price if known.
-    prices: Vec<(String, Option<Price>)>,
+    prices: Vec<ModelPrice<'a>>,
     lanes: Vec<LaneCost<'a>>,
     losses: Losses,
     audit: Option<&'a Audit>,
     sent: Tokens,
-    /// The most resent messages, each with the last call that used it.
-    most_resent: Vec<(ResentMessage, Option<usize>)>,
-    growth: Vec<Growth>,
+    most_resent: Vec<MostResent>,
+    growth: LargestGrowth,
+}
+
+/// A message that later calls sent again.
+struct MostResent {
+    resent: ResentMessage,
+    /// Last call that used the message.
+    last_user: Option<usize>,
+}
+
+/// Growth of the context.
+struct LargestGrowth {
+    /// Calls with the largest growth.
+    calls: Vec<Growth>,
+    /// Share of the total growth that the largest 5 % of calls account for.
+    share: Share,
 }
 
 impl Diagnosis<'_> {
@@ -93,25 +105,32 @@ impl Args {
         let billing = self.billing.billing(&prices)?;
         let loaded = shared.load(&self.file.file)?;
         let reserve = none.output_reserve(&loaded.case);
-        if let Some(text) = lanes::check_reserve(&loaded.case, reserve, shared)? {
-            note(&text);
-        }
+        lanes::check_reserve(&loaded.case, reserve, shared)?;
         lanes::note_without_effect(&loaded.case, &lanes);
         let played = play(&loaded.case, none, lanes);
         let bills = Bills::new(&loaded.case, billing);
         let audit = audit(&loaded.case, &bills, &played[0].outcome);
         if let Some(calls) = self.calls {
-            call_range::print(
-                &loaded.case,
-                calls,
-                (&bills, audit.as_ref()),
-                &played,
-                shared,
-            )?;
+            let audit = audit.as_ref();
+            call_range::print(&loaded.case, calls, &bills, audit, &played, shared)?;
             return Ok(Status::Done);
         }
-        let billed = (billing, &bills, shared.json);
-        let diagnosis = diagnose(&loaded, reserve, &played, billed, audit.as_ref());
+        let lanes = played.par_iter().map(|played| {
+            let mut lane = LaneCost::new(&loaded.case, &bills, played);
+            if !shared.json {
+                lane.cost.drop_calls();
+            }
+            lane
+        });
+        let prices = model_prices(&loaded.case.session, billing);
+        let diagnosis = diagnose(
+            &loaded,
+            reserve,
+            lanes.collect(),
+            &bills,
+            prices,
+            audit.as_ref(),
+        );
         if shared.json {
             json(&diagnosis.json_output())?;
         } else {
@@ -121,26 +140,18 @@ impl Args {
     }
 }
 
-/// Computes a diagnosis. `is_by_call` keeps the cost of each call for JSON output.
+/// Computes a diagnosis. The first lane must be `recorded`.
 fn diagnose<'a>(
     loaded: &'a Loaded,
     reserve: Tokens,
-    played: &'a [Played],
-    (billing, bills, is_by_call): (Billing<'_>, &Bills<'_>, bool),
+    lanes: Vec<LaneCost<'a>>,
+    bills: &Bills<'_>,
+    prices: Vec<ModelPrice<'a>>,
     audit: Option<&'a Audit>,
 ) -> Diagnosis<'a> {
-    let (case, recorded) = (&loaded.case, &played[0].outcome);
-    let trigger = Trigger::of_lanes(case, reserve, played.iter().filter_map(Played::lane));
-    let lanes: Vec<LaneCost<'_>> = played
-        .par_iter()
-        .map(|played| {
-            let mut lane = LaneCost::new(case, bills, played);
-            if !is_by_call {
-                lane.cost.drop_calls();
-            }
-            lane
-        })
-        .collect();
+    let (case, recorded) = (&loaded.case, &lanes[0].played.outcome);
+    let played = lanes.iter().filter_map(|lane| lane.played.lane());
+    let trigger = Trigger::of_lanes(case, reserve, played);
     let of_session = || {
         let input = InsightInput::new(case, recorded, reserve, trigger, audit);
         let found = insights(&input);
@@ -154,22 +165,10 @@ fn diagnose<'a>(
     let heaviest = input.resent.heaviest(&case.session, MAX_RESENT).into_iter();
     let most_resent = heaviest.map(|resent| {
         let user = input.uses.of_message(resent.message);
-        (
+        MostResent {
             resent,
-            user.and_then(|message| case.session.messages[message].call),
-        )
-    });
-    let first_call = |model: usize| {
-        let mut calls = case.session.calls.iter();
-        calls
-            .find(|call| call.model == Some(model))
-            .and_then(|call| call.time)
-    };
-    let models = case.session.models.iter().enumerate().map(|(idx, name)| {
-        let price = billing
-            .prices
-            .lookup(billing.model.unwrap_or(name), first_call(idx));
-        (name.clone(), price.cloned())
+            last_user: user.and_then(|message| case.session.messages[message].call),
+        }
     });
     Diagnosis {
         loaded,
@@ -177,16 +176,17 @@ fn diagnose<'a>(
         trigger: input.trigger.share,
         card: card(&input),
         insights: found,
-        prices: models.collect(),
+        prices,
         sent: input.resent.sent,
         most_resent: most_resent.collect(),
-        growth: growth(case, recorded),
+        growth: largest_growth(&growth(case, recorded)),
         lanes,
         losses,
         audit,
     }
 }
 
+/// Returns the insights about a policy's run.
 fn of_lane(case: &Case, lane: &LaneCost<'_>) -> Vec<Insight> {
     let played = lane.played;
     let Some(policy) = &played.policy else {
@@ -203,13 +203,12 @@ fn of_lane(case: &Case, lane: &LaneCost<'_>) -> Vec<Insight> {
     lane_insights(case, lane)
 }
 
-/// Returns the calls with the largest growth, and the share of the largest 5 % in the total growth.
-fn largest_growth(growth: &[Growth]) -> (Vec<Growth>, Share) {
-    let mut largest = growth.to_vec();
-    largest.sort_by_key(|grown| (std::cmp::Reverse(grown.grown), grown.call));
-    largest.truncate(MAX_GROWTH);
-    (
-        largest,
-        crate::analysis::resent::share_of_largest(growth, Share(0.05)),
-    )
+fn largest_growth(growth: &[Growth]) -> LargestGrowth {
+    let mut calls = growth.to_vec();
+    calls.sort_by_key(|grown| (Reverse(grown.grown), grown.call));
+    calls.truncate(MAX_GROWTH);
+    LargestGrowth {
+        calls,
+        share: share_of_largest(growth, Share(0.05)),
+    }
 }

@@ -1,7 +1,7 @@
 //! The result of `plimsoll diagnose` as text.
 
 use super::lane_cost::LaneCost;
-use super::{Diagnosis, largest_growth};
+use super::{Diagnosis, MostResent};
 use crate::analysis::MessageName;
 use crate::analysis::cost::{Audit, BreakEven, CostSource};
 use crate::analysis::insight::Insight;
@@ -93,8 +93,8 @@ impl Diagnosis<'_> {
                 "  {n} no final token count in the file: the recorded text of {them} is priced instead."
             );
         }
-        for (model, known) in &self.prices {
-            price(text, model, known.as_ref());
+        for known in &self.prices {
+            price(text, known.model, known.price);
         }
         if self.prices.is_empty() {
             let _ = writeln!(
@@ -109,9 +109,9 @@ impl Diagnosis<'_> {
             return;
         }
         let _ = writeln!(text, "\nmost resent (of {} tokens sent)", tokens(self.sent));
-        for (resent, user) in &self.most_resent {
+        for MostResent { resent, last_user } in &self.most_resent {
             let name = MessageName::of(self.case(), resent.message).to_string();
-            let used = user.map_or("never named later".to_owned(), |idx| {
+            let used = last_user.map_or("never named later".to_owned(), |idx| {
                 format!("last named at call {}", idx + 1)
             });
             let _ = writeln!(
@@ -124,13 +124,12 @@ impl Diagnosis<'_> {
                 clean(&name)
             );
         }
-        let (largest, share) = largest_growth(&self.growth);
         let _ = writeln!(
             text,
             "growth: the largest 5 % of calls account for {} of it",
-            percent(share)
+            percent(self.growth.share)
         );
-        for grown in largest {
+        for grown in &self.growth.calls {
             let name = grown
                 .message
                 .map(|m| MessageName::of(self.case(), m).to_string());

@@ -11,7 +11,7 @@ use serde::Serialize;
 /// Facts of sessions that policies kept.
 #[derive(Serialize, JsonSchema)]
 pub(in crate::cli) struct Evaluation<'a> {
-    /// The sessions.
+    /// Evaluated sessions.
     sessions: Vec<SessionEntry<'a>>,
     /// Sessions that were not read.
     skipped: Vec<SkippedEntry<'a>>,
@@ -43,7 +43,7 @@ struct FactCount {
     kind: &'static str,
     /// Number of facts, with those that a later one replaced.
     facts: usize,
-    /// Number of facts that are not followed: too short to be searched, or above the maximum of 3,000.
+    /// Number of facts that are left out: too short to be searched, or above the maximum of 3,000.
     left_out: usize,
 }
 
@@ -79,15 +79,15 @@ pub(super) struct SurvivalEntry {
     kind: &'static str,
     /// Number of facts stated before the call.
     stated: usize,
-    /// Of these, the number whose message was removed or shortened at some call.
+    /// Number of these facts whose message was removed or shortened at some call.
     removed: usize,
-    /// Number that the context holds verbatim.
+    /// Number of facts that the context holds verbatim.
     verbatim: usize,
-    /// Number that it holds partly: a file without its folder, a command without its outcome, most words of a sentence.
+    /// Number of facts that it holds partly: a file without its folder, a command without its outcome, most words of a sentence.
     partial: usize,
-    /// Number that it lacks.
+    /// Number of facts that it lacks.
     gone: usize,
-    /// Number that only a predicted summary may hold.
+    /// Number of facts that only a predicted summary may hold.
     unknown: usize,
     /// Share held verbatim or partly, of the facts whose state is known; null without such facts.
     survival: Option<Share>,
@@ -102,15 +102,15 @@ pub(super) struct SurvivalEntry {
 pub(super) struct FactEntry<'a> {
     /// Kind of the fact.
     kind: &'static str,
-    /// Its text.
+    /// Text of the fact.
     text: &'a str,
-    /// Its state or outcome, such as `edited` or `failed`; empty if the kind has none.
+    /// State or outcome of the fact, such as `edited` or `failed`; empty if the kind has none.
     detail: &'a str,
-    /// Message that states it.
+    /// Message that states the fact.
     message: usize,
     /// Part of the message, from 1.
     part: usize,
-    /// Bytes of the part's text, from and to.
+    /// Start and end of the fact in the part's text, in bytes.
     span: [usize; 2],
 }
 
@@ -119,13 +119,13 @@ pub(super) struct FactEntry<'a> {
 struct LostEntry<'a> {
     #[serde(flatten)]
     fact: FactEntry<'a>,
-    /// First call without it; null with `--score`.
+    /// First call that lacked the fact; null with `--score`.
     left_at_call: Option<usize>,
-    /// First later call with it again; null without one.
+    /// First later call that had the fact again; null without one.
     back_at_call: Option<usize>,
-    /// First call that lacked it and whose answer uses it; null without one.
+    /// First call that lacked the fact and whose answer uses it; null without one.
     used_at_call: Option<usize>,
-    /// Whether the last call lacks it.
+    /// Whether the last call lacks the fact.
     gone: bool,
 }
 
@@ -151,8 +151,8 @@ impl Evaluated {
             left_out: self.facts.left_out(kind),
         });
         SessionEntry {
-            file: &self.place.file,
-            conversation: self.place.number(),
+            file: &self.id.file,
+            conversation: self.id.number(),
             title: &self.title,
             messages: self.messages,
             calls: self.calls,

@@ -30,10 +30,10 @@ use rayon::prelude::*;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Show which facts of a session each policy kept: constraints, files, commands, errors, values
+/// Show which facts of a session each policy kept
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Without --policy: truncate, prune and summarize. The lanes `recorded` and `none` are always shown. Survival counts what the last call still had. Facts are found by rules, without a model; a rewording counts as lost, so compare lanes and do not read a share as a grade."
+    after_help = "Without --policy: truncate, prune and summarize. A rewording counts as lost, so compare lanes.\n\nExamples:\n  plimsoll evaluate sample_sessions/compacted.jsonl --policy prune -o facts.html"
 )]
 pub(super) struct Args {
     /// Session files or folders
@@ -45,13 +45,13 @@ pub(super) struct Args {
     /// Write the result as a page: .html or .md
     #[arg(short, long, value_name = "OUT", conflicts_with = "validity")]
     output: Option<PathBuf>,
-    /// Score this compacted conversation or text, whatever wrote it
+    /// Score a compacted conversation or text of any program
     #[arg(long, value_name = "COMPACTED")]
     score: Option<PathBuf>,
-    /// The session that it was made from
+    /// Session that it was made from (required with --score)
     #[arg(long, value_name = "SESSION")]
     source: Option<PathBuf>,
-    /// Write a page: were lost facts fetched again more often than held ones, after recorded compactions
+    /// Write the rates at which agents fetched lost and held facts again
     #[arg(long, value_name = "OUT.md")]
     validity: Option<PathBuf>,
     #[command(flatten)]
@@ -64,7 +64,7 @@ pub(super) struct Args {
 
 /// A session with what each lane kept.
 struct Evaluated {
-    place: SessionId,
+    id: SessionId,
     title: String,
     messages: usize,
     calls: usize,
@@ -76,9 +76,9 @@ struct Evaluated {
 
 impl Evaluated {
     /// Keeps what the output needs: a folder of sessions may be larger than the memory.
-    fn new(place: SessionId, session: &Session, facts: Facts, lanes: Vec<EvaluatedLane>) -> Self {
+    fn new(id: SessionId, session: &Session, facts: Facts, lanes: Vec<EvaluatedLane>) -> Self {
         Self {
-            place,
+            id,
             title: session.title.clone(),
             messages: session.messages.len(),
             calls: session.calls.len(),
@@ -125,14 +125,15 @@ impl Args {
         }
         let prices = self.billing.prices()?;
         if let Some(tier) = tier {
-            let asked = (&targets, &*lanes);
-            return self.model.run(tier, asked, &prices, page, shared);
+            return self
+                .model
+                .run(tier, &targets, &lanes, &prices, page, shared);
         }
         let billing = self.billing.billing(&prices)?;
         let mut sessions = Vec::new();
-        let skipped = targets.each(shared, |place, case| {
+        let skipped = targets.each(shared, |id, case| {
             let played = play(case, none.clone(), lanes.clone());
-            sessions.push(evaluate(place, case, &played, billing));
+            sessions.push(evaluate(id, case, &played, billing));
             Ok(())
         })?;
         self.output(page, &Evaluations { sessions, skipped }, shared)
@@ -248,7 +249,7 @@ fn output(
     }
 }
 
-fn evaluate(place: &SessionId, case: &Case, played: &[Played], billing: Billing<'_>) -> Evaluated {
+fn evaluate(id: &SessionId, case: &Case, played: &[Played], billing: Billing<'_>) -> Evaluated {
     let facts = Facts::new(&case.session);
     let bills = Bills::new(case, billing);
     let lanes = played.par_iter().map(|lane| {
@@ -265,5 +266,5 @@ fn evaluate(place: &SessionId, case: &Case, played: &[Played], billing: Billing<
         }
     });
     let lanes = lanes.collect();
-    Evaluated::new(place.clone(), &case.session, facts, lanes)
+    Evaluated::new(id.clone(), &case.session, facts, lanes)
 }

@@ -2,9 +2,9 @@
 
 use super::{Page, Shown, model_page, model_text, output};
 use crate::analysis::statistics::MIN_CLUSTERS;
-use crate::cli::args::GlobalOptions;
+use crate::cli::args::{GlobalOptions, first_given, number};
 use crate::cli::lanes::Lane;
-use crate::cli::model::{ApiArgs, api};
+use crate::cli::model::{ApiArgs, api, api_names};
 use crate::cli::output::{clean, counted, note, progress, tokens};
 use crate::cli::status::Status;
 use crate::cli::targets::Targets;
@@ -25,7 +25,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Model")]
 pub(in crate::cli) struct ModelTierArgs {
-    /// 0: facts; 1: questions; 2: judge; 3: next action
+    /// Measure: 0 facts, 1 questions, 2 judge, 3 next action
     #[arg(long, value_name = "TIER", value_parser = tier, default_value = "0")]
     tier: u8,
     /// API that writes summaries and answers; see `plimsoll help models`
@@ -36,7 +36,7 @@ pub(in crate::cli) struct ModelTierArgs {
     /// Plays of each policy, with new summaries [default: 5]
     #[arg(long, value_name = "N", value_parser = up_to::<100>)]
     samples: Option<u16>,
-    /// Stop before the requests of this run cost more
+    /// Stop before the requests of this run cost more [default: no limit]
     #[arg(long, value_name = "USD", value_parser = dollars, allow_negative_numbers = true)]
     budget: Option<f64>,
     /// Requests at a time [default: 4]
@@ -74,7 +74,7 @@ fn up_to<const MOST: u16>(text: &str) -> anyhow::Result<u16> {
 
 /// Parses a sum of money.
 fn dollars(text: &str) -> anyhow::Result<f64> {
-    match crate::cli::args::number(text) {
+    match number(text) {
         Some(n) if n >= 0.0 => Ok(n),
         _ => bail!("give a number of dollars, 0 or more"),
     }
@@ -99,16 +99,13 @@ impl ModelTierArgs {
             (None, 2) => Some(Tier::Judge),
             (None, _) => Some(Tier::NextAction),
         };
-        let given = [
-            (self.summarizer.is_some(), "--summarizer"),
-            (self.budget.is_some(), "--budget"),
-            (self.resume.is_some(), "--resume"),
-            (self.samples.is_some(), "--samples"),
-            (self.concurrency.is_some(), "--concurrency"),
-        ];
-        let given = given
-            .into_iter()
-            .find_map(|(is_given, option)| is_given.then_some(option));
+        let given = first_given([
+            ("--summarizer", self.summarizer.is_some()),
+            ("--budget", self.budget.is_some()),
+            ("--resume", self.resume.is_some()),
+            ("--samples", self.samples.is_some()),
+            ("--concurrency", self.concurrency.is_some()),
+        ]);
         match given.or_else(|| self.api.first()) {
             Some(option) if tier.is_none() => {
                 bail!("{option} requires --tier 1, 2 or 3, or --plant N")
@@ -121,7 +118,8 @@ impl ModelTierArgs {
     pub(super) fn run(
         &self,
         tier: Tier,
-        (targets, lanes): (&Targets, &[Lane]),
+        targets: &Targets,
+        lanes: &[Lane],
         prices: &Prices,
         page: Option<Page<'_>>,
         shared: &GlobalOptions,
@@ -197,11 +195,12 @@ impl ModelTierArgs {
                 (_, Some(option)) => bail!("{option} requires --summarizer"),
                 (Some(log), None) => Ok((None, log)),
                 (None, None) => bail!(
-                    "this tier asks a model: add --summarizer openai|openai-responses|anthropic and --model NAME"
+                    "this tier asks a model: add --summarizer {} and --model NAME",
+                    api_names("|")
                 ),
             };
         };
-        let mut model = self.api.model(api, session, shared.no_state)?;
+        let mut model = self.api.model(api, session, shared)?;
         let path = model.log.take();
         let Some(log) = log else {
             let log = EvaluationLog::new(&model, path);

@@ -19,17 +19,19 @@ pub(super) fn score(
     shared: &GlobalOptions,
 ) -> anyhow::Result<Evaluations> {
     let source_case = shared.load(source)?.case;
-    let loaded = match shared.load(compacted) {
-        Ok(loaded) => Ok(loaded),
-        Err(error) => Err(plain_text(compacted, error)?),
-    };
-    let ledger = &source_case.ledger;
-    let scored = match &loaded {
-        Ok(loaded) => Scored::of_conversation(&loaded.case, ledger),
-        Err(text) => Scored {
-            tokens: ledger.weigh(text),
-            texts: vec![ScoredText::plain(text.as_str())],
-        },
+    let (conversation, text);
+    let scored = match shared.load(compacted) {
+        Ok(loaded) => {
+            conversation = loaded.case;
+            Scored::of_conversation(&conversation, &source_case.ledger)
+        }
+        Err(error) => {
+            text = plain_text(compacted, error)?;
+            Scored {
+                tokens: source_case.ledger.weigh(&text),
+                texts: vec![ScoredText::plain(text.as_str())],
+            }
+        }
     };
     let facts = Facts::new(&source_case.session);
     let file_name = compacted.file_name().unwrap_or(compacted.as_os_str());
@@ -58,7 +60,7 @@ pub(super) fn score(
     })
 }
 
-/// Returns a file that is no session as text: any text can be scored. Other errors are returned as they are.
+/// Returns the text of a file that is no session. If it is no text either, returns the given error.
 fn plain_text(file: &Path, error: anyhow::Error) -> anyhow::Result<String> {
     match read_text(file, MAX_SESSION_BYTES) {
         Ok(text) if text.trim().is_empty() => {

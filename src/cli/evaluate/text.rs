@@ -58,7 +58,7 @@ impl Evaluated {
         let _ = writeln!(
             text,
             "{}: {}\n{n_facts} in {} and {}; {} not replaced by a later one",
-            clean(&self.place.to_string()),
+            clean(&self.id.to_string()),
             clean(&self.title),
             counted(self.messages, "message"),
             counted(self.calls, "call"),
@@ -183,7 +183,7 @@ impl Evaluated {
     pub(super) fn blocks(&self, all: bool) -> Vec<Block> {
         let mut text = String::new();
         let is_judged = self.head(&mut text);
-        let heading = Block::Heading(clean(&self.place.to_string()).into_owned());
+        let heading = Block::Heading(clean(&self.id.to_string()).into_owned());
         let lines = text
             .lines()
             .skip(1)

@@ -21,6 +21,9 @@ const FORMAT_VERSION: u32 = 2;
 /// A baseline file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Baseline {
+    /// Path of the file.
+    #[serde(skip)]
+    pub(super) file: String,
     /// Always [`KIND`].
     kind: String,
     format_version: u32,
@@ -135,6 +138,7 @@ impl Baseline {
     /// Creates the baseline of `sessions`, with this program's version.
     pub(super) fn new(sessions: BTreeMap<String, BaselineSession>) -> Self {
         Self {
+            file: String::new(),
             kind: KIND.to_owned(),
             format_version: FORMAT_VERSION,
             plimsoll: env!("CARGO_PKG_VERSION").to_owned(),
@@ -149,11 +153,15 @@ impl Baseline {
             .filter(|header: &Header| header.kind == KIND)
             .with_context(|| format!("{file} is not a {KIND}; write one with --write-baseline"))?;
         let parsed = (header.format_version == FORMAT_VERSION).then(|| serde_json::from_str(text));
-        parsed.and_then(Result::ok).with_context(|| {
+        let parsed: Self = parsed.and_then(Result::ok).with_context(|| {
             format!(
                 "{file} is a {KIND} of an unsupported version (written by plimsoll {}); write it again with --write-baseline",
                 header.plimsoll
             )
+        })?;
+        Ok(Self {
+            file: file.to_owned(),
+            ..parsed
         })
     }
 

@@ -19,6 +19,7 @@ pub(in crate::cli) struct Gate<'a> {
     baseline: Option<BaselineEntry<'a>>,
     /// Path of the baseline that was written; null if none was.
     written: Option<&'a str>,
+    /// Checked sessions.
     sessions: Vec<SessionEntry<'a>>,
     /// Checks of the effect retained, over all sessions.
     retained: Vec<RetainedEntry<'a>>,
@@ -33,7 +34,7 @@ pub(in crate::cli) struct Gate<'a> {
 struct BaselineEntry<'a> {
     /// Path of the baseline.
     file: &'a str,
-    /// Version of the program that wrote it.
+    /// Version of the program that wrote the baseline.
     written_by: &'a str,
 }
 
@@ -54,6 +55,7 @@ struct SessionEntry<'a> {
     content_changed: bool,
     /// Differences of the conditions: window, tokenizer, prices.
     changes: &'a [String],
+    /// Checked lanes.
     lanes: Vec<LaneEntry<'a>>,
 }
 
@@ -68,6 +70,7 @@ struct LaneEntry<'a> {
     settings: Settings,
     /// Whether all checks of the lane passed.
     passed: bool,
+    /// Figures of the lane.
     figures: &'a FiguresEntry,
     /// Why the policy thrashes, such as `thrashes` or `gives_up`; null if it does not.
     thrash: Option<&'a str>,
@@ -84,12 +87,14 @@ struct LaneEntry<'a> {
 struct RetainedEntry<'a> {
     /// Name of the lane.
     lane: &'a str,
+    /// Check of the effect retained.
     check: CheckEntry<'a>,
 }
 
 /// A check of a figure.
 #[derive(Serialize, JsonSchema)]
 struct CheckEntry<'a> {
+    /// Checked figure.
     measure: Measure,
     /// Whether the figure is within its limit.
     ok: bool,
@@ -105,21 +110,18 @@ impl Verdict {
         Gate {
             passed: self.passed(),
             checks: self.n_checks(),
-            baseline: self
-                .baseline
-                .as_ref()
-                .map(|(file, baseline)| BaselineEntry {
-                    file,
-                    written_by: baseline.version(),
-                }),
+            baseline: self.baseline.as_ref().map(|baseline| BaselineEntry {
+                file: &baseline.file,
+                written_by: baseline.version(),
+            }),
             written: self.written.as_deref(),
             sessions: self.sessions.iter().map(session).collect(),
             retained: self
                 .retained
                 .iter()
-                .map(|(lane, found)| RetainedEntry {
-                    lane,
-                    check: check(found),
+                .map(|found| RetainedEntry {
+                    lane: &found.lane,
+                    check: check(&found.check),
                 })
                 .collect(),
             not_checked: &self.not_checked,
@@ -130,8 +132,8 @@ impl Verdict {
 
 fn session(judged: &Judged) -> SessionEntry<'_> {
     SessionEntry {
-        file: &judged.place.file,
-        conversation: judged.place.number(),
+        file: &judged.id.file,
+        conversation: judged.id.number(),
         title: &judged.title,
         sha256: &judged.session.sha256,
         passed: judged.passed(),

@@ -1,9 +1,10 @@
-//! The result of `plimsoll gate` as `JUnit` XML: one suite per session, one case per lane and measure.
+//! The result of `plimsoll gate` as JUnit XML: one suite per session, one case per lane and measure.
 
+use super::retained::LaneCheck;
 use super::{Judged, Verdict};
 use crate::analysis::tune::Check;
 use crate::exec::OwnFileKind;
-use crate::safe_text::is_obeyed;
+use crate::safe_text::is_interpreted;
 use std::fmt::Write as _;
 
 /// First line of the files.
@@ -33,34 +34,44 @@ fn is_own(text: &str) -> bool {
 impl Verdict {
     /// Returns the content of the file.
     pub(super) fn junit(&self) -> String {
-        let mut suites: Vec<(usize, usize, String)> = self.sessions.iter().map(suite).collect();
+        let mut suites: Vec<Suite> = self.sessions.iter().map(suite).collect();
         if self.compared_nothing() {
             suites.push(nothing_compared(self.nothing_compared_text()));
         }
         if !self.retained.is_empty() {
             suites.push(over_all(&self.retained));
         }
-        let tests: usize = suites.iter().map(|(tests, ..)| tests).sum();
-        let failures: usize = suites.iter().map(|(_, failures, _)| failures).sum();
+        let tests: usize = suites.iter().map(|suite| suite.tests).sum();
+        let failures: usize = suites.iter().map(|suite| suite.failures).sum();
         let mut text =
             format!("{DECLARATION}{BEGINS} tests=\"{tests}\" failures=\"{failures}\">\n");
-        for (.., suite) in suites {
-            text.push_str(&suite);
+        for suite in suites {
+            text.push_str(&suite.xml());
         }
         text.push_str("</testsuites>\n");
         text
     }
 }
 
-/// A suite while its cases are added.
-#[derive(Default)]
+/// The test cases of a session.
 struct Suite {
+    name: String,
+    /// The cases as XML.
     cases: String,
     tests: usize,
     failures: usize,
 }
 
 impl Suite {
+    fn new(name: String) -> Self {
+        Self {
+            name,
+            cases: String::new(),
+            tests: 0,
+            failures: 0,
+        }
+    }
+
     /// Adds the case of a check.
     fn check(&mut self, class: &str, name: &str, check: &Check) {
         if check.is_judged || !check.ok {
@@ -95,41 +106,40 @@ impl Suite {
         }
     }
 
-    /// Returns the number of cases and failures, and the suite as XML.
-    fn finish(self, name: &str) -> (usize, usize, String) {
+    fn xml(&self) -> String {
         let Self {
+            name,
             cases,
             tests,
             failures,
         } = self;
         let name = escaped(name);
-        let xml = format!(
+        format!(
             "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\">\n{cases}  </testsuite>\n"
-        );
-        (tests, failures, xml)
+        )
     }
 }
 
 /// Returns the suite of a run without any check, which fails.
-fn nothing_compared(why: &str) -> (usize, usize, String) {
-    let mut suite = Suite::default();
+fn nothing_compared(why: &str) -> Suite {
+    let mut suite = Suite::new("plimsoll gate".to_owned());
     suite.case("plimsoll gate", "compared", Some(why));
-    suite.finish("plimsoll gate")
+    suite
 }
 
 /// Returns the suite of the checks over all sessions.
-fn over_all(retained: &[(String, Check)]) -> (usize, usize, String) {
-    let mut suite = Suite::default();
-    for (lane, check) in retained {
+fn over_all(retained: &[LaneCheck]) -> Suite {
+    let mut suite = Suite::new("all sessions".to_owned());
+    for LaneCheck { lane, check } in retained {
         let class = format!("all sessions.{lane}");
         suite.check(&class, check.measure.label(), check);
     }
-    suite.finish("all sessions")
+    suite
 }
 
-fn suite(judged: &Judged) -> (usize, usize, String) {
-    let name = judged.place.to_string();
-    let mut suite = Suite::default();
+fn suite(judged: &Judged) -> Suite {
+    let name = judged.id.to_string();
+    let mut suite = Suite::new(suite_name(&name, judged));
     if judged.content_changed {
         let why = "its content differs from the baseline's";
         suite.case(&name, "content", Some(why));
@@ -149,12 +159,12 @@ fn suite(judged: &Judged) -> (usize, usize, String) {
             suite.check(&class, &measure, check);
         }
     }
-    suite.finish(&named(&name, judged))
+    suite
 }
 
 /// Returns the suite's name, with the title if the file holds many sessions.
-fn named(name: &str, judged: &Judged) -> String {
-    match judged.place.conversation {
+fn suite_name(name: &str, judged: &Judged) -> String {
+    match judged.id.conversation {
         Some(_) => format!("{name} {}", judged.title),
         None => name.to_owned(),
     }
@@ -173,7 +183,7 @@ fn escaped(text: &str) -> String {
             '\t' | '\n' | '\r' => out.push(' '),
             '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => {}
             // Bidirectional controls are shown as their codes.
-            c if is_obeyed(c) => out.extend(c.escape_unicode()),
+            c if is_interpreted(c) => out.extend(c.escape_unicode()),
             c => out.push(c),
         }
     }

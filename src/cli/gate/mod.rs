@@ -8,17 +8,16 @@ mod replay;
 mod retained;
 
 use super::args::GlobalOptions;
-use super::lanes::{self, Lane};
 use super::output::{clean, counted, json, note, print_wrapped};
 use super::status::Status;
 use super::targets::{SessionId, Skipped, Targets};
 use crate::analysis::tune::{Check, Limits, checks};
 use crate::exec::evaluate::EvaluatedSession;
-use crate::exec::{OwnPresets, check_own, fingerprint, policy_text, read_own, write_own};
+use crate::exec::{check_own, read_own, write_own};
 use baseline::{Baseline, BaselineLane, BaselineSession};
 pub(super) use json_output::Gate;
 use options::Options;
-use retained::Retained;
+use retained::{LaneCheck, Retained};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -26,7 +25,7 @@ use std::path::{Path, PathBuf};
 /// Check policies against limits and a baseline, for continuous integration
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Exit codes: 0 all checks passed; 1 a regression, an exceeded limit, or nothing to compare; 2 invalid input or usage. `--policy recorded` checks the recorded run. A session whose content changed fails."
+    after_help = "Exit code 1: a regression, an exceeded limit, or nothing to compare.\n\nExamples:\n  plimsoll gate sample_sessions --policy prune --baseline gate.json --write-baseline\n  plimsoll gate sample_sessions --policy prune --baseline gate.json"
 )]
 pub(super) struct Args {
     /// Session files or folders
@@ -36,17 +35,18 @@ pub(super) struct Args {
     options: Options,
 }
 
-/// A session with its figures and the results of the checks.
+/// A session with its figures and the results of its checks.
 struct Judged {
-    place: SessionId,
+    id: SessionId,
     title: String,
     session: BaselineSession,
-    /// True if the content differs from the baseline's.
+    /// The content differs from the baseline's.
     content_changed: bool,
     changes: Vec<String>,
     lanes: Vec<JudgedLane>,
 }
 
+/// A lane with its figures, those of the baseline, and the results of its checks.
 struct JudgedLane {
     name: String,
     now: BaselineLane,
@@ -55,14 +55,14 @@ struct JudgedLane {
     checks: Vec<Check>,
 }
 
-/// The result of the command, for text, JSON and `JUnit` XML.
+/// The result of the command, for text, JSON and JUnit XML.
 struct Verdict {
-    baseline: Option<(String, Baseline)>,
+    baseline: Option<Baseline>,
     /// Path of the baseline that was written.
     written: Option<String>,
     sessions: Vec<Judged>,
     /// Effect retained by lane, over all sessions.
-    retained: Vec<(String, Check)>,
+    retained: Vec<LaneCheck>,
     /// Sessions of the baseline that are not among these files.
     not_checked: Vec<String>,
     skipped: Skipped,
@@ -72,9 +72,7 @@ impl Args {
     pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         let options = &self.options;
         // Options are checked before a large file is read.
-        let (lanes, with_recorded) = options.lanes.gated("gate", shared)?;
-        let none = lanes::none(shared)?;
-        let recorded_as = with_recorded.then_some(&none);
+        let lanes = options.lanes(shared)?;
         options.check()?;
         let targets = Targets::new("gate", &self.targets, shared)?;
         let baseline = opened(options)?;
@@ -83,27 +81,20 @@ impl Args {
             None => None,
         };
         let mut evaluated = Vec::new();
-        let texts = lanes.iter().map(|lane| {
-            Ok((
-                lane,
-                fingerprint(policy_text(&lane.word, &OwnPresets::here())?.as_bytes()),
-            ))
-        });
-        let with_text: Vec<(&Lane, String)> = texts.collect::<anyhow::Result<_>>()?;
         let prices = options.billing.prices()?;
         let billing = options.billing.billing(&prices)?;
         let (limits, mut sessions) = (options.limits(), Vec::new());
-        let skipped = targets.each(shared, |place, case| {
-            let current = replay::session(case, (&with_text, recorded_as), billing, place);
-            let survival = replay::survival(case, (&with_text, recorded_as), &limits.survival);
+        let skipped = targets.each(shared, |id, case| {
+            let current = replay::session(case, &lanes, billing, id);
+            let survival = replay::survival(case, &lanes, &limits.survival);
             let before = baseline
                 .as_ref()
-                .and_then(|(_, known)| known.sessions.get(&place.to_string()));
+                .and_then(|known| known.sessions.get(&id.to_string()));
             if retained.is_some() {
                 evaluated.push(EvaluatedSession::new(case.clone()));
             }
-            let named = (place, &*case.session.title);
-            sessions.push(judge(named, current, before, (&limits, &survival)));
+            let title = &case.session.title;
+            sessions.push(judge(id, title, current, before, &limits, &survival));
             Ok(())
         })?;
         let mut verdict = Verdict {
@@ -112,7 +103,7 @@ impl Args {
             written: None,
             sessions,
             retained: match retained {
-                Some(retained) => retained.checks(evaluated, &lanes)?,
+                Some(retained) => retained.checks(evaluated, &lanes.policies)?,
                 None => Vec::new(),
             },
             skipped,
@@ -132,7 +123,7 @@ impl Args {
 }
 
 /// Reads the baseline and checks the paths of the output files, before the sessions are played.
-fn opened(options: &Options) -> anyhow::Result<Option<(String, Baseline)>> {
+fn opened(options: &Options) -> anyhow::Result<Option<Baseline>> {
     if let Some(junit) = &options.junit {
         check_own(junit, junit::FILE_KIND)?;
     }
@@ -152,14 +143,16 @@ fn opened(options: &Options) -> anyhow::Result<Option<(String, Baseline)>> {
             "{file} was written by plimsoll {version}, this is {own}: figures may differ between versions"
         ));
     }
-    Ok(Some((file, baseline)))
+    Ok(Some(baseline))
 }
 
 fn judge(
-    (place, title): (&SessionId, &str),
+    id: &SessionId,
+    title: &str,
     session: BaselineSession,
     before: Option<&BaselineSession>,
-    (limits, survival): (&Limits, &BTreeMap<String, Vec<Check>>),
+    limits: &Limits,
+    survival: &BTreeMap<String, Vec<Check>>,
 ) -> Judged {
     let content_changed = before.is_some_and(|before| before.sha256 != session.sha256);
     let lanes = session.lanes.iter().map(|(name, now)| {
@@ -179,7 +172,7 @@ fn judge(
         }
     });
     Judged {
-        place: place.clone(),
+        id: id.clone(),
         title: title.to_owned(),
         lanes: lanes.collect(),
         changes: before.map_or_else(Vec::new, |before| session.changes(before)),
@@ -188,11 +181,10 @@ fn judge(
     }
 }
 
-fn not_checked(baseline: Option<&(String, Baseline)>, sessions: &[Judged]) -> Vec<String> {
-    let known = baseline
-        .into_iter()
-        .flat_map(|(_, known)| known.sessions.keys());
-    let here: BTreeSet<String> = sessions.iter().map(|s| s.place.to_string()).collect();
+/// Returns the names of the baseline's sessions that were not given.
+fn not_checked(baseline: Option<&Baseline>, sessions: &[Judged]) -> Vec<String> {
+    let known = baseline.into_iter().flat_map(|known| known.sessions.keys());
+    let here: BTreeSet<String> = sessions.iter().map(|s| s.id.to_string()).collect();
     known
         .filter(|name| !here.contains(*name))
         .cloned()
@@ -219,14 +211,14 @@ impl Judged {
 impl Verdict {
     /// Returns whether all checks passed, and there is at least one or a baseline was written.
     fn passed(&self) -> bool {
-        let retained = self.retained.iter().all(|(_, check)| check.ok);
+        let retained = self.retained.iter().all(|found| found.check.ok);
         self.sessions.iter().all(Judged::passed) && retained && !self.compared_nothing()
     }
 
     /// Returns the number of checks of all lanes.
     fn n_checks(&self) -> usize {
         let of_sessions: usize = self.sessions.iter().map(Judged::n_checks).sum();
-        let retained = self.retained.iter().filter(|(_, check)| check.is_judged);
+        let retained = self.retained.iter().filter(|found| found.check.is_judged);
         of_sessions + retained.count()
     }
 
@@ -263,7 +255,7 @@ impl Verdict {
             let sessions = self
                 .sessions
                 .iter()
-                .map(|s| (s.place.to_string(), s.session.clone()));
+                .map(|s| (s.id.to_string(), s.session.clone()));
             let text = Baseline::new(sessions.collect::<BTreeMap<_, _>>()).text()?;
             write_own(path, &text, baseline::FILE_KIND)?;
             self.written = Some(path.to_string_lossy().into_owned());
@@ -279,7 +271,7 @@ impl Verdict {
         for judged in &self.sessions {
             judged.text(&mut text, self.baseline.is_some());
         }
-        for (lane, check) in &self.retained {
+        for LaneCheck { lane, check } in &self.retained {
             let mark = mark(std::slice::from_ref(check));
             let (lane, measure) = (clean(lane), check.measure.label());
             let _ = writeln!(
@@ -306,7 +298,7 @@ impl Verdict {
         }
         let n_failed = self.sessions.iter().filter(|s| !s.passed()).count();
         let n = counted(self.sessions.len(), "session");
-        let n_lanes = self.retained.iter().filter(|(_, check)| !check.ok).count();
+        let n_lanes = self.retained.iter().filter(|found| !found.check.ok).count();
         if n_lanes > 0 {
             let lanes = counted(n_lanes, "lane");
             let _ = writeln!(text, "failed: effect retained of {lanes} over all sessions");
@@ -336,8 +328,8 @@ fn mark(checks: &[Check]) -> &'static str {
 
 impl Judged {
     fn text(&self, text: &mut String, has_baseline: bool) {
-        let place = self.place.to_string();
-        let file = clean(&place);
+        let id = self.id.to_string();
+        let file = clean(&id);
         if self.content_changed {
             let _ = writeln!(
                 text,

@@ -1,10 +1,12 @@
 //! Options of `plimsoll gate`: limits and the baseline.
 
+use super::replay::GatedLanes;
 use crate::analysis::facts::FactKind;
 use crate::analysis::tune::{Limit, Limits, MinSurvival};
-use crate::cli::args::{fact_kind, number};
+use crate::cli::args::{GlobalOptions, fact_kind, number};
 use crate::cli::billing::BillingArgs;
-use crate::cli::lanes::LaneArgs;
+use crate::cli::lanes::{self, Lane, LaneArgs};
+use crate::exec::{OwnPresets, fingerprint, policy_text};
 use crate::units::Share;
 use anyhow::bail;
 use std::path::{Path, PathBuf};
@@ -12,39 +14,36 @@ use std::path::{Path, PathBuf};
 /// Limits and the baseline.
 #[derive(Debug, clap::Args)]
 pub(super) struct Options {
-    #[arg(
-        long,
-        value_name = "FILE",
-        help = "Write the result as JUnit XML, replacing an earlier result"
-    )]
+    /// Write the result as JUnit XML, replacing an earlier result
+    #[arg(long, value_name = "FILE")]
     pub(super) junit: Option<PathBuf>,
     #[command(flatten)]
-    pub(super) lanes: LaneArgs,
-    /// File with the results that no lane may be worse than
-    #[arg(long, value_name = "FILE", help_heading = "Baseline")]
+    lanes: LaneArgs,
+    /// File with earlier results, which no lane may be worse than
+    #[arg(long, value_name = "FILE", help_heading = "Limits")]
     pub(super) baseline: Option<PathBuf>,
     /// Write or overwrite the baseline instead of comparing with it
-    #[arg(long, requires = "baseline", help_heading = "Baseline")]
+    #[arg(long, requires = "baseline", help_heading = "Limits")]
     pub(super) write_baseline: bool,
     /// Percent above the baseline that is no regression
-    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "0", help_heading = "Baseline")]
+    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "0", help_heading = "Limits")]
     tolerance: Share,
-    /// Share of the usable window: 0.9 or 90%
+    /// Maximum peak as a share of the usable window: 0.9 or 90%
     #[arg(long, value_name = "SHARE", value_parser = share, help_heading = "Limits")]
     max_peak: Option<Share>,
-    /// Cost of a session in USD; +10% is relative to the baseline
+    /// Maximum cost of a session; +10% is relative to the baseline
     #[arg(long, value_name = "USD", value_parser = limit, help_heading = "Limits")]
     max_cost: Option<Limit>,
-    /// References at risk; +10% is relative to the baseline
+    /// Maximum references at risk; +10% is relative to the baseline
     #[arg(long, value_name = "N", value_parser = limit, help_heading = "Limits")]
     max_at_risk: Option<Limit>,
-    /// Facts kept: 90%, or KIND=90% [default KIND: constraint]
+    /// Minimum survival of constraints: 90%; of a kind: file=90% (repeatable)
     #[arg(long, value_name = "[KIND=]SHARE", value_parser = min_survival, help_heading = "Limits")]
     min_survival: Vec<MinSurvival>,
-    /// Effect retained: 80%, and the log of `evaluate --tier 1`
+    /// Minimum effect retained: 80%, and a log of `evaluate`
     #[arg(long, num_args = 2, value_names = ["SHARE", "LOG"], help_heading = "Limits")]
     min_retained: Vec<String>,
-    /// Calls that overflow the context window
+    /// Maximum number of calls that overflow
     #[arg(long, value_name = "N", value_parser = whole, help_heading = "Limits")]
     max_overflows: Option<usize>,
     /// Fail if a policy thrashes, stays above its trigger or halts
@@ -55,6 +54,20 @@ pub(super) struct Options {
 }
 
 impl Options {
+    /// Returns the lanes to check.
+    pub(super) fn lanes(&self, shared: &GlobalOptions) -> anyhow::Result<GatedLanes> {
+        let policies = self.lanes.required("gate", shared)?;
+        let own = OwnPresets::here();
+        let hash = |lane: &Lane| Ok(fingerprint(policy_text(&lane.word, &own)?.as_bytes()));
+        let hashes = policies.iter().map(hash).collect::<anyhow::Result<_>>()?;
+        let none = lanes::none(shared)?;
+        Ok(GatedLanes {
+            policies,
+            hashes,
+            recorded_as: self.lanes.has_recorded().then_some(none),
+        })
+    }
+
     /// Returns the limits.
     pub(super) fn limits(&self) -> Limits {
         Limits {

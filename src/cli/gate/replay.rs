@@ -5,6 +5,7 @@ use crate::analysis::cost::{Billing, Bills};
 use crate::analysis::facts::{Facts, LaneSurvival};
 use crate::analysis::loss::Names;
 use crate::analysis::tune::{Check, Figures, Gauge, MinSurvival};
+use crate::cli::billing::{ModelPrice, model_prices};
 use crate::cli::figures::FiguresEntry;
 use crate::cli::lanes::{ALWAYS, Lane};
 use crate::cli::targets::SessionId;
@@ -14,17 +15,26 @@ use crate::session::Session;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Plays the lanes and returns their figures. Plays the recorded run too if a lane is given whose output reserve it
-/// uses.
+/// The lanes to check.
+pub(super) struct GatedLanes {
+    pub(super) policies: Vec<Lane>,
+    /// SHA-256 of the text of each policy.
+    pub(super) hashes: Vec<String>,
+    /// The lane whose output reserve the recorded run uses; `None` if the recorded run is not checked.
+    pub(super) recorded_as: Option<Lane>,
+}
+
+/// Plays the lanes and returns their figures.
 pub(super) fn session(
     case: &Case,
-    (lanes, recorded_as): (&[(&Lane, String)], Option<&Lane>),
+    lanes: &GatedLanes,
     billing: Billing<'_>,
-    place: &SessionId,
+    id: &SessionId,
 ) -> BaselineSession {
     let names = Names::new(&case.session);
     let gauge = Gauge::new(case, Bills::new(case, billing), &names);
-    let played = lanes.par_iter().map(|(lane, sha256)| {
+    let policies = lanes.policies.par_iter().zip(&lanes.hashes);
+    let played = policies.map(|(lane, sha256)| {
         let figures = Figures::new(&gauge.assess(&lane.policy, &lane.knobs));
         let played = BaselineLane {
             policy: lane.policy.name.clone(),
@@ -36,7 +46,7 @@ pub(super) fn session(
         (lane.name.clone(), played)
     });
     let mut played: BTreeMap<String, BaselineLane> = played.collect();
-    if let Some(none) = recorded_as {
+    if let Some(none) = &lanes.recorded_as {
         let score = gauge.recorded_score(&recorded(case, none.output_reserve(case), None));
         let lane = BaselineLane {
             policy: ALWAYS[0].to_owned(),
@@ -48,8 +58,8 @@ pub(super) fn session(
         played.insert(ALWAYS[0].to_owned(), lane);
     }
     BaselineSession {
-        sha256: content(&case.session, place),
-        conversation: place.number().unwrap_or(1),
+        sha256: content(&case.session, id),
+        conversation: id.number().unwrap_or(1),
         counter: case.ledger.counter.name.to_owned(),
         window: case.windows.largest().0,
         prices: prices(&case.session, billing),
@@ -60,7 +70,7 @@ pub(super) fn session(
 /// Checks the survival of facts in every lane.
 pub(super) fn survival(
     case: &Case,
-    (lanes, recorded_as): (&[(&Lane, String)], Option<&Lane>),
+    lanes: &GatedLanes,
     limits: &[MinSurvival],
 ) -> BTreeMap<String, Vec<Check>> {
     if limits.is_empty() {
@@ -71,12 +81,12 @@ pub(super) fn survival(
         let survival = LaneSurvival::new(&facts, case, outcome);
         limits.iter().map(|limit| limit.check(&survival)).collect()
     };
-    let played = lanes.par_iter().map(|(lane, _)| {
+    let played = lanes.policies.par_iter().map(|lane| {
         let outcome = simulate(case, &lane.policy, &lane.knobs, None);
         (lane.name.clone(), check(&outcome))
     });
     let mut checks: BTreeMap<_, _> = played.collect();
-    if let Some(none) = recorded_as {
+    if let Some(none) = &lanes.recorded_as {
         let outcome = recorded(case, none.output_reserve(case), None);
         checks.insert(ALWAYS[0].to_owned(), check(&outcome));
     }
@@ -84,11 +94,11 @@ pub(super) fn survival(
 }
 
 /// Returns the SHA-256 of the file, or of the session's messages if the file holds several sessions.
-fn content(session: &Session, place: &SessionId) -> String {
+fn content(session: &Session, id: &SessionId) -> String {
     let bytes = session.source.bytes.whole();
     let messages = session.messages.iter().flat_map(|message| &message.raw);
     let own: Vec<&[u8]> = messages.map(|span| &bytes[span.clone()]).collect();
-    if place.conversation.is_none() || own.is_empty() {
+    if id.conversation.is_none() || own.is_empty() {
         return fingerprint(&bytes);
     }
     fingerprint(&own.join(&b'\n'))
@@ -103,22 +113,18 @@ fn by_name(knobs: &KnobValues) -> BTreeMap<String, f64> {
 
 /// Returns the prices and billing rules as text.
 fn prices(session: &Session, billing: Billing<'_>) -> Vec<String> {
-    let price_text = |(idx, name): (usize, &String)| {
-        let mut calls = session.calls.iter();
-        let first = calls
-            .find(|call| call.model == Some(idx))
-            .and_then(|call| call.time);
-        let price = billing.prices.lookup(billing.model.unwrap_or(name), first);
+    let models = model_prices(session, billing).into_iter();
+    let texts = models.map(|ModelPrice { model, price }| {
         let Some(price) = price else {
-            return format!("{name}: unknown");
+            return format!("{model}: unknown");
         };
         let write = price.cache_write.unwrap_or(price.input);
         format!(
-            "{name}: {} input, {} output, {} cache read, {} cache write",
+            "{model}: {} input, {} output, {} cache read, {} cache write",
             price.input.0, price.output.0, price.cache_read.0, write.0
         )
-    };
-    let mut all: Vec<String> = session.models.iter().enumerate().map(price_text).collect();
+    });
+    let mut all: Vec<String> = texts.collect();
     if billing.bills_rejected {
         all.push("rejected calls are billed".to_owned());
     }

@@ -10,6 +10,12 @@ use crate::units::Share;
 use anyhow::{anyhow, bail};
 use std::path::Path;
 
+/// A check of a lane over all sessions.
+pub(super) struct LaneCheck {
+    pub(super) lane: String,
+    pub(super) check: Check,
+}
+
 /// A log of an evaluation, with the required share.
 pub(super) struct Retained {
     log: EvaluationLog,
@@ -28,7 +34,7 @@ impl Retained {
         mut self,
         sessions: Vec<EvaluatedSession>,
         lanes: &[Lane],
-    ) -> anyhow::Result<Vec<(String, Check)>> {
+    ) -> anyhow::Result<Vec<LaneCheck>> {
         let lanes = evaluated(lanes);
         let samples = lanes.iter().map(|lane| self.log.n_samples(&lane.name));
         let samples = samples.max().unwrap_or_default();
@@ -54,10 +60,10 @@ impl Retained {
         }
         let lanes = report.probes.into_iter().flat_map(|probes| probes.lanes);
         let lanes = lanes.filter(|lane| lane.lane != RECORDED);
-        let check = lanes.map(|lane| {
-            let check = check_retained(self.least, &lane.retained);
-            (lane.lane, check)
+        let checks = lanes.map(|lane| LaneCheck {
+            check: check_retained(self.least, &lane.retained),
+            lane: lane.lane,
         });
-        Ok(check.collect())
+        Ok(checks.collect())
     }
 }

@@ -42,6 +42,7 @@ pub(in crate::cli) struct Inspection<'a> {
     characters: usize,
     /// Context window in tokens, the largest if it changes.
     window: Tokens,
+    /// Source of the context window.
     window_source: WindowSource,
     /// Tokens of the context window that are kept for the answer.
     output_reserve: Tokens,
@@ -67,6 +68,7 @@ pub(in crate::cli) struct Inspection<'a> {
 struct ConversationEntry<'a> {
     /// Title of the conversation.
     title: &'a str,
+    /// Relation to the main conversation of the file.
     relation: Relation,
     /// Kind of the sub-agent; null if it is not one or not recorded.
     agent: Option<&'a str>,
@@ -74,7 +76,7 @@ struct ConversationEntry<'a> {
     started_by_call: Option<usize>,
     /// Number of messages that a branch shares with the main conversation; null if it is not a branch.
     shared_messages: Option<usize>,
-    /// Number of the main conversation that it belongs to; null if the file holds only one.
+    /// Number of the main conversation that this one belongs to; null if the file holds only one.
     main_conversation: Option<usize>,
     /// Number of messages; null if not counted.
     messages: Option<usize>,
@@ -108,7 +110,7 @@ struct Recorded<'a> {
 /// A compaction by the recorded program.
 #[derive(Serialize, JsonSchema)]
 struct CompactionEntry<'a> {
-    /// First call after it.
+    /// First call after the compaction.
     call: usize,
     /// Cause as recorded, such as `auto` or `manual`; `unknown` if not recorded.
     started_by: &'a str,
@@ -162,7 +164,7 @@ struct FitEntry {
 struct LargestPart {
     /// Message, from 1.
     message: usize,
-    /// Kind of content.
+    /// Kind of content, such as `tool_result`.
     kind: &'static str,
     /// Tool of a call or result; null otherwise.
     tool: Option<String>,

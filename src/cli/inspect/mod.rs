@@ -5,7 +5,7 @@ mod text;
 
 use super::args::{FileArg, GlobalOptions};
 use super::lanes;
-use super::output::{json, note, print_wrapped};
+use super::output::{json, print_wrapped};
 use super::status::Status;
 use crate::analysis::{Trigger, verdict};
 use crate::engine::{Case, Peak, recorded};
@@ -17,6 +17,9 @@ pub(super) use json_output::Inspection;
 
 /// Show the content of a session file, its tokens and warnings
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  plimsoll inspect sample_sessions/compacted.jsonl\n  plimsoll inspect sample_sessions/compacted.jsonl --json"
+)]
 pub(super) struct Args {
     #[command(flatten)]
     file: FileArg,
@@ -30,9 +33,7 @@ impl Args {
         let none = lanes::none(shared)?;
         let loaded = shared.load(&self.file.file)?;
         let reserve = none.output_reserve(&loaded.case);
-        if let Some(text) = lanes::check_reserve(&loaded.case, reserve, shared)? {
-            note(&text);
-        }
+        lanes::check_reserve(&loaded.case, reserve, shared)?;
         let found = Findings::new(&loaded, reserve, shared.conversation.unwrap_or(0));
         if shared.json {
             json(&found.json_output())?;

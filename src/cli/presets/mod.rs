@@ -23,9 +23,13 @@ use std::path::{Path, PathBuf};
 pub(super) use native::{ExportedSettings, ImportedSettings};
 pub(super) use own::OwnPresetFile;
 pub(super) use show_json::PresetOutput;
+pub(super) use stage_words::role_name;
 
 /// List, show, export, import, save or remove presets
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  plimsoll presets list coding\n  plimsoll presets show claude-code"
+)]
 pub(super) struct Args {
     #[command(subcommand)]
     action: Option<Action>,
@@ -35,28 +39,36 @@ pub(super) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Action {
     /// List the presets (default)
+    #[command(
+        after_help = "Examples:\n  plimsoll presets list coding\n  plimsoll presets list proven"
+    )]
     List {
         /// List only presets whose name, kind, proof or description contains all these words
         #[arg(value_name = "WORD")]
         words: Vec<String>,
     },
     /// Show the settings, stages and sources of a preset
+    #[command(after_help = "Examples:\n  plimsoll presets show claude-code")]
     Show {
         /// Preset
         name: String,
     },
-    /// Write the settings in the system's own form: environment variables, JSON, YAML, TOML, a Python dict or call
+    /// Print the settings in the system's own form: environment variables, JSON, YAML, TOML or Python
+    #[command(after_help = "Examples:\n  plimsoll presets export digitorn -o digitorn.yaml")]
     Export {
         /// Preset
         name: String,
         /// Set a setting (repeatable)
         #[arg(long = "set", value_name = "SETTING=VALUE", value_parser = set)]
         sets: Vec<Set>,
-        /// Write them as a new file instead of printing them
+        /// Write them to a new file instead
         #[arg(short, long, value_name = "OUT")]
         output: Option<PathBuf>,
     },
-    /// Read a system's own configuration and print the preset and settings that correspond to it
+    /// Convert a system's own configuration to a preset with settings
+    #[command(
+        after_help = "Examples:\n  plimsoll presets export digitorn -o settings.yaml\n  plimsoll presets import settings.yaml"
+    )]
     Import {
         /// Configuration file, or - for standard input
         file: PathBuf,
@@ -65,6 +77,9 @@ enum Action {
         output: Option<PathBuf>,
     },
     /// Save a policy with its settings as a preset of your own
+    #[command(
+        after_help = "Examples:\n  plimsoll presets save truncate --as mine --set keep_recent=4"
+    )]
     Save {
         /// Preset or policy file
         #[arg(value_name = "NAME|FILE.toml")]
@@ -80,6 +95,9 @@ enum Action {
         replace: bool,
     },
     /// Remove a preset of your own
+    #[command(
+        after_help = "Examples:\n  plimsoll presets save prune --as old\n  plimsoll presets remove old"
+    )]
     Remove {
         /// Preset
         name: String,
@@ -100,7 +118,7 @@ pub(super) struct PresetEntry<'a> {
     help: &'a str,
     /// Kind of system; null for a preset of your own that names none.
     kind: Option<PolicyKind>,
-    /// How its behaviour is known; null for our own strategies and your own presets.
+    /// Evidence for the behaviour; null for strategies of Plimsoll and for your own presets.
     proof: Option<Proof>,
     /// Names of the settings.
     settings: Vec<&'a str>,

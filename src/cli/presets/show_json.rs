@@ -1,6 +1,6 @@
 //! The result of `plimsoll presets show` as JSON.
 
-use super::stage_words::{boundary, hook, kept, objects, role, sentence};
+use super::stage_words::{boundary, hook, kept, objects, role_name, sentence};
 use crate::cli::json_values::Number;
 use crate::engine::{Action, Expr, Guard, Knob, Mutates, Policy, PolicyKind, Proof, Stage, Take};
 use schemars::JsonSchema;
@@ -15,10 +15,9 @@ pub(in crate::cli) struct PresetOutput<'a> {
     label: &'a str,
     /// Description as a sentence.
     help: &'a str,
-    /// Kind of system; null for a policy of your own that names none.
+    /// Kind of system; null for a preset of your own that names none.
     kind: Option<PolicyKind>,
-    /// How its behaviour is known: test cases in which the system's own code did the same, facts from its code or
-    /// documentation, or observation from outside; null for our own strategies and your own policies.
+    /// Evidence for the behaviour; null for strategies of Plimsoll and for your own presets.
     proof: Option<Proof>,
     /// Settings with their default values.
     settings: Vec<SettingEntry<'a>>,
@@ -29,7 +28,7 @@ pub(in crate::cli) struct PresetOutput<'a> {
     stages: Vec<StageEntry<'a>>,
     /// Sources of the preset's rules.
     sources: &'a [String],
-    /// Facts about the system that could not be found out.
+    /// Unknown facts about the system.
     unknowns: &'a [String],
     /// Differences of the system's documentation from its code.
     documentation_differences: &'a [String],
@@ -54,11 +53,11 @@ struct SettingEntry<'a> {
     unit: &'a str,
     /// Description.
     help: &'a str,
-    /// Role that it has in several presets, such as `keep_recent`; null if it has none.
+    /// Role that several presets share, such as `keep_recent`; null if the setting has none.
     role: Option<&'a str>,
-    /// Key in the system's own configuration; null if it has none.
+    /// Key in the system's own configuration; null if the setting has none.
     key: Option<&'a str>,
-    /// Why the system's shipped code ignores it; null if it does not.
+    /// Why the system's shipped code ignores the setting; null if it does not.
     ignored: Option<&'a str>,
     /// Names of the values; empty for a number.
     choices: Vec<&'a str>,
@@ -76,21 +75,24 @@ struct NamedExpression<'a> {
 /// A stage of a policy.
 #[derive(Serialize, JsonSchema)]
 struct StageEntry<'a> {
-    /// Id, as in events.
+    /// Id of the stage, as in events.
     id: &'a str,
-    /// Point of the run at which it is tried, such as `before_call`.
+    /// Point of a call at which the stage is tried, such as `before_call`.
     at: &'a str,
     /// Trigger as an expression.
     when: &'a str,
+    /// Content that the stage acts on.
     take: TakeEntry<'a>,
     /// Name of the action.
     #[serde(rename = "do")]
     action: &'a str,
     /// Whether the summary is encrypted by the provider, so that only its size is known.
     size_only: bool,
+    /// Conditions that prevent the action, as expressions.
     guard: GuardEntry<'a>,
+    /// Object that the stage changes.
     mutates: MutatesName,
-    /// Number of calls after which it takes effect, as an expression; null if at once.
+    /// Number of calls until the action takes effect, as an expression; null if at once.
     delay: Option<&'a str>,
     /// The stage as a sentence.
     sentence: String,
@@ -99,9 +101,9 @@ struct StageEntry<'a> {
 /// The content that a stage acts on.
 #[derive(Serialize, JsonSchema)]
 struct TakeEntry<'a> {
-    /// `messages` or `tool_results`.
+    /// Kind of objects: `messages` or `tool_results`.
     objects: &'a str,
-    /// Rules for what is kept.
+    /// Rules for the objects that are kept.
     keep: Vec<String>,
     /// Boundary at which messages are cut: `none`, `pair`, `turn` or `next_turn`.
     boundary: &'a str,
@@ -118,13 +120,13 @@ struct TakeEntry<'a> {
 /// Conditions that prevent a stage from acting, as expressions.
 #[derive(Serialize, JsonSchema)]
 struct GuardEntry<'a> {
-    /// Tokens that it has to save at least; null without a minimum.
+    /// Minimum of tokens to save; null without a minimum.
     min_saved: Option<&'a str>,
     /// Whether the context has to shrink.
     must_shrink: bool,
-    /// Number of calls for which it pauses after acting.
+    /// Number of calls for which the stage pauses after an attempt.
     cooldown: &'a str,
-    /// Minutes without a call after which the cache counts as expired; null if it does not wait for that.
+    /// Minutes without a call after which the cache counts as expired; null if the stage does not wait for that.
     cold: Option<&'a str>,
 }
 
@@ -169,7 +171,7 @@ fn setting(knob: &Knob) -> SettingEntry<'_> {
         increment: Number(knob.step),
         unit: &knob.unit,
         help: &knob.help,
-        role: knob.role.map(role),
+        role: knob.role.map(role_name),
         key: knob.key.as_deref(),
         ignored: knob.ignored.as_deref(),
         choices: knob.choices.iter().map(|choice| &**choice).collect(),

@@ -4,7 +4,7 @@ use crate::analysis::{Finding, FindingKind};
 use crate::cli::json_values::{Number, Object, Settings};
 use crate::cli::lazy_list::LazyList;
 use crate::cli::played::{compactions, policy_name};
-use crate::engine::{Case, Did, Event, Sample, WindowSource};
+use crate::engine::{Case, Effect, Event, Sample, WindowSource};
 use crate::exec::Loaded;
 use crate::report::{Played, basis};
 use crate::units::{Share, Tokens};
@@ -20,6 +20,7 @@ pub(in crate::cli) struct Replay<'a> {
     title: &'a str,
     /// Context window in tokens, the largest if it changes.
     window: Tokens,
+    /// Source of the context window.
     window_source: WindowSource,
     /// Tokens of the context window that are kept for the answer in the lanes `recorded` and `none`.
     output_reserve: Tokens,
@@ -50,7 +51,7 @@ struct LaneReplay<'a> {
     peak_call: Option<usize>,
     /// Tokens of the largest context that a call sent; null without calls.
     largest_call_tokens: Option<Tokens>,
-    /// Call that sent it; null without calls.
+    /// Call that sent the largest context of a call; null without calls.
     largest_call: Option<usize>,
     /// Number of compactions; null if the format of the recorded run does not record them.
     compactions: Option<usize>,
@@ -63,7 +64,7 @@ struct LaneReplay<'a> {
     /// Requests for summaries, not part of `tokens_sent`.
     summaries: Summaries,
     /// Warnings about the run.
-    warnings: &'a [String],
+    warnings: Vec<String>,
     /// Defects of the policy that the run shows.
     findings: Vec<FindingEntry<'a>>,
     /// Points where the system itself would have ended the run. The replay continues.
@@ -88,10 +89,11 @@ struct Summaries {
 /// A defect of a policy.
 #[derive(Serialize, JsonSchema)]
 struct FindingEntry<'a> {
+    /// Kind of the defect.
     kind: FindingKind,
-    /// First call that shows it.
+    /// First call that shows the defect.
     call: usize,
-    /// Number of times that it occurred.
+    /// Number of times that the defect occurred.
     count: usize,
     /// Description with figures.
     text: &'a str,
@@ -115,12 +117,14 @@ struct EventEntry<'a> {
     stage: &'a str,
     /// Name of the action, such as `drop`, `clear` or `summarize`.
     action: &'a str,
+    /// Cause of the action.
     cause: CauseEntry<'a>,
     /// Context before, in tokens.
     tokens_before: Tokens,
     /// Context after, in tokens.
     tokens_after: Tokens,
-    effect: Did,
+    /// Effect on the context.
+    effect: Effect,
     /// Number of calls and results that lost their partner.
     orphans: usize,
     /// Number of earlier summaries that were removed and not part of the new summary's request.
@@ -140,9 +144,9 @@ struct EventEntry<'a> {
 /// The cause of an action.
 #[derive(Serialize, JsonSchema)]
 struct CauseEntry<'a> {
-    /// The trigger as the preset defines it.
+    /// Trigger as the preset defines it.
     when: &'a str,
-    /// Values of its quantities at that moment.
+    /// Values of the quantities in `when` at that moment.
     terms: Object<Number>,
 }
 
@@ -151,7 +155,7 @@ struct CauseEntry<'a> {
 struct FileEntry<'a> {
     /// Path in the folder of files.
     name: &'a str,
-    /// Size; null for an image of the session, which is written as recorded.
+    /// Size in bytes; null for an image of the session, which is written as recorded.
     bytes: Option<usize>,
 }
 
@@ -169,7 +173,7 @@ struct RequestEntry {
 struct SampleEntry {
     /// Call, from 1.
     call: usize,
-    /// Its turn.
+    /// Turn of the call.
     turn: u32,
     /// Context window in tokens.
     window: Tokens,
@@ -228,7 +232,7 @@ fn lane_replay<'a>(case: &Case, lane: &'a Played) -> LaneReplay<'a> {
             tokens_sent: outcome.summaries.sent,
             tokens_received: outcome.summaries.received,
         },
-        warnings: &outcome.warnings,
+        warnings: outcome.warnings.iter().map(ToString::to_string).collect(),
         findings: lane.findings.iter().map(finding).collect(),
         halts: halts
             .map(|halt| HaltEntry {
@@ -266,7 +270,7 @@ fn event(event: &Event) -> EventEntry<'_> {
         },
         tokens_before: event.before,
         tokens_after: event.after,
-        effect: event.did,
+        effect: event.effect,
         orphans: event.orphans,
         forgotten_summaries: event.forgotten,
         error: event.error.as_deref(),

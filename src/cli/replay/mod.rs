@@ -6,7 +6,7 @@ mod text;
 use super::args::{FileArg, GlobalOptions};
 use super::curve::CurveArgs;
 use super::lanes::{self, LaneArgs};
-use super::output::{json, note, print, print_wrapped};
+use super::output::{json, print, print_wrapped};
 use super::played::play;
 use super::status::Status;
 use crate::report::series;
@@ -17,7 +17,7 @@ use text::table;
 /// Replay policies over a session, call by call, and compare them with the recorded run
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Without --policy: truncate, prune and summarize. The lanes `recorded` and `none` are always shown."
+    after_help = "Without --policy: truncate, prune and summarize. The lanes `recorded` and `none` are always shown.\n\nExamples:\n  plimsoll replay sample_sessions/compacted.jsonl --policy prune --policy claude-code\n  plimsoll replay sample_sessions/compacted.jsonl --set keep_recent=20 --curve curve.svg"
 )]
 pub(super) struct Args {
     #[command(flatten)]
@@ -38,9 +38,7 @@ impl Args {
         let (lanes, none) = (self.lanes.lanes(shared)?, lanes::none(shared)?);
         let loaded = shared.load(&self.file.file)?;
         let reserve = none.output_reserve(&loaded.case);
-        if let Some(text) = lanes::check_reserve(&loaded.case, reserve, shared)? {
-            note(&text);
-        }
+        lanes::check_reserve(&loaded.case, reserve, shared)?;
         lanes::note_without_effect(&loaded.case, &lanes);
         let played = play(&loaded.case, none, lanes);
         if self.csv {

@@ -3,7 +3,7 @@
 use crate::cli::output::{clean, counted, grouped, percent, tokens, width};
 use crate::cli::played::compactions;
 use crate::cli::settings::value_text;
-use crate::engine::{ActionKind, Budget, Did, Event};
+use crate::engine::{ActionKind, Budget, Effect, Event};
 use crate::exec::Loaded;
 use crate::report::{Played, basis_sentence, window_source};
 use crate::units::Tokens;
@@ -113,12 +113,16 @@ fn events(text: &mut String, lane: &Played) {
         })
         .collect();
     let _ = writeln!(text, "\n{}  {}", clean(&lane.lane), settings.join(" "));
-    let changing = lane.outcome.events.iter().filter(|e| e.did != Did::Logged);
+    let changing = lane
+        .outcome
+        .events
+        .iter()
+        .filter(|e| e.effect != Effect::Logged);
     let all: Vec<&Event> = changing.collect();
     // Repeats at consecutive calls share one line.
-    let is_routine = |e: &Event| e.did == Did::Nothing || e.action == ActionKind::Repair;
+    let is_routine = |e: &Event| e.effect == Effect::Nothing || e.action == ActionKind::Repair;
     let continues = |a: &&Event, b: &&Event| {
-        let is_same = a.stage == b.stage && a.did == b.did && is_routine(a);
+        let is_same = a.stage == b.stage && a.effect == b.effect && is_routine(a);
         is_same && b.call == a.call + 1
     };
     let rows: Vec<&[&Event]> = all.chunk_by(continues).collect();
@@ -130,7 +134,7 @@ fn events(text: &mut String, lane: &Played) {
         let _ = writeln!(
             text,
             "  call {call:>6}  {stage} ({action})  {before} → {after}, {messages}{}{}",
-            if event.did == Did::Nothing {
+            if event.effect == Effect::Nothing {
                 ": nothing changed"
             } else {
                 ""
@@ -154,6 +158,6 @@ fn events(text: &mut String, lane: &Played) {
         let _ = writeln!(text, "  finding at call {call}: {finding}");
     }
     for warning in &lane.outcome.warnings {
-        let _ = writeln!(text, "  warning: {}", clean(warning));
+        let _ = writeln!(text, "  warning: {}", clean(&warning.to_string()));
     }
 }

@@ -20,24 +20,31 @@ pub(in crate::cli) struct SessionList<'a> {
     not_listed: usize,
 }
 
+/// The place and the title of a session.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct SessionLocation<'a> {
+    /// Path of the file.
+    pub(super) path: String,
+    /// Number of the conversation that `--conversation` takes; null if the session is the whole file.
+    pub(super) conversation: Option<usize>,
+    /// Agent whose folder contains the file; null in a folder that was given.
+    pub(super) agent: Option<&'a str>,
+    /// Title of the session.
+    pub(super) title: &'a str,
+    /// Folder that the agent worked in; null if not recorded.
+    pub(super) project: Option<&'a str>,
+    /// Detected format.
+    pub(super) format: &'a str,
+    /// Modification time as RFC 3339, in UTC; null if unknown.
+    pub(super) modified: Option<String>,
+}
+
 /// A session.
 #[derive(Serialize, JsonSchema)]
 struct SessionEntry<'a> {
-    /// Path of the file.
-    path: String,
-    /// Number of the conversation that `--conversation` takes; null if it is the whole file.
-    conversation: Option<usize>,
-    /// Agent whose folder contains it; null in a folder that was given.
-    agent: Option<&'a str>,
-    /// Title of the session.
-    title: &'a str,
-    /// Folder that the agent worked in; null if not recorded.
-    project: Option<&'a str>,
-    /// Detected format.
-    format: &'a str,
-    /// Modification time as RFC 3339, in UTC; null if unknown.
-    modified: Option<String>,
-    /// Size of the file.
+    #[serde(flatten)]
+    location: SessionLocation<'a>,
+    /// Size of the file in bytes.
     bytes: Bytes,
     /// Number of messages.
     messages: usize,
@@ -47,6 +54,7 @@ struct SessionEntry<'a> {
     compactions: Option<usize>,
     /// Largest context in tokens, including the one at the end.
     peak_tokens: Tokens,
+    /// How exactly the peak is known.
     peak_accuracy: PeakAccuracy,
     /// Largest context as a share of the context window.
     peak_share: Share,
@@ -69,9 +77,9 @@ enum PeakAccuracy {
 /// The session that started a sub-agent.
 #[derive(Serialize, JsonSchema)]
 struct ParentEntry<'a> {
-    /// Its id.
+    /// Id of the session.
     id: &'a str,
-    /// Its title; null if it was not found.
+    /// Title of the session; null if it was not found.
     title: Option<&'a str>,
 }
 
@@ -80,16 +88,16 @@ struct ParentEntry<'a> {
 struct UnreadableEntry<'a> {
     /// Path of the file.
     path: String,
-    /// Agent whose folder contains it; null in a folder that was given.
+    /// Agent whose folder contains the file; null in a folder that was given.
     agent: Option<&'a str>,
-    /// Why it cannot be opened.
+    /// Why the file cannot be opened.
     reason: &'a str,
 }
 
 /// A folder that was searched.
 #[derive(Serialize, JsonSchema)]
 struct FolderEntry {
-    /// Agent that it belongs to; null for a folder that was given.
+    /// Agent that the folder belongs to; null for a folder that was given.
     agent: Option<&'static str>,
     /// Path of the folder.
     folder: String,
@@ -111,13 +119,15 @@ pub(super) fn json_output<'a>(listing: &'a Listing, folders: &[PathBuf]) -> Sess
 
 fn session<'a>(listed: &'a Listed, summary: &'a SessionSummary) -> SessionEntry<'a> {
     SessionEntry {
-        path: shown(&listed.found.path),
-        conversation: listed.conversation.map(|idx| idx + 1),
-        agent: listed.found.agent,
-        title: &summary.title,
-        project: summary.project.as_deref(),
-        format: &summary.format,
-        modified: listed.found.modified.and_then(rfc3339),
+        location: SessionLocation {
+            path: shown(&listed.found.path),
+            conversation: listed.conversation.map(|idx| idx + 1),
+            agent: listed.found.agent,
+            title: &summary.title,
+            project: summary.project.as_deref(),
+            format: &summary.format,
+            modified: listed.found.modified.and_then(rfc3339),
+        },
         bytes: listed.found.size,
         messages: summary.messages,
         calls: summary.calls,

@@ -3,13 +3,13 @@
 mod json_output;
 mod search;
 
-use super::args::GlobalOptions;
+use super::args::{GlobalOptions, row_limit};
 use super::nearest::nearest;
 use super::output::{clean, counted, grouped, json, note, percent, print_wrapped, tokens};
 use super::status::Status;
 use crate::exec::is_taken;
 use crate::exec::stores::{
-    AgentFolder, Cache, FoundFile, Listed, Listing, PeakBasis, STORES, SessionSummary,
+    AgentFolder, Cache, FoundFile, FoundFiles, Listed, Listing, PeakBasis, STORES, SessionSummary,
     existing_folders, find, find_in, list,
 };
 use crate::progress::Progress;
@@ -26,7 +26,7 @@ pub(super) use search::SessionSearch;
 /// List the sessions of the agents on this machine, or of a folder, newest first
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Without a folder, only the agents' own folders are searched, by file name; links are not followed. Results are cached by size and modification time. Sessions of a database or of a file with several are listed separately, with the --conversation that opens them. The peak is the largest context as a share of the context window, including the context at the end. ≈ marks an estimate from samples, without what is not recorded. --search reads every file, or the search index if you switched it on (`plimsoll state enable index`)."
+    after_help = "Without a folder, only the agents' own folders are searched, by file name; links are not followed. Results are cached by size and modification time. Sessions of a database or of a file with several are listed separately, with the --conversation that opens them. The peak is the largest context as a share of the context window, including the context at the end. ≈ marks an estimate from samples, without what is not recorded. --search reads every file, or the search index if you switched it on (`plimsoll state enable index`).\n\nExamples:\n  plimsoll sessions sample_sessions\n  plimsoll sessions --search 'kind:result tokens>2000 error' sample_sessions"
 )]
 pub(super) struct Args {
     /// Folders or session files [default: the agents' own folders]
@@ -39,7 +39,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
     search: Option<String>,
     /// Number of sessions, the newest first; 0: all
-    #[arg(long, value_name = "N", default_value_t = 40)]
+    #[arg(long, value_name = "N", value_parser = row_limit, default_value = "40")]
     limit: usize,
 }
 
@@ -51,17 +51,13 @@ const TITLE_CHARS: usize = 72;
 
 impl Args {
     pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
-        let limit = if self.limit == 0 {
-            usize::MAX
-        } else {
-            self.limit
-        };
+        let limit = self.limit;
         let progress = Progress::default();
         let mut files = found(&self.folders, &progress)?;
         files.retain(|file| self.agent.is_none_or(|agent| file.agent == Some(agent)));
         if let Some(query) = &self.search {
             let nothing = || self.nothing();
-            search::run((&files, &nothing), query, limit, shared)?;
+            search::run(&files, query, limit, &nothing, shared)?;
             return Ok(Status::Done);
         }
         let mut cache = if shared.no_state {
@@ -157,11 +153,16 @@ fn agent(given: &str) -> anyhow::Result<&'static str> {
     })
 }
 
+/// Finds the files of these folders, or of all agents. Prints warnings.
 fn found(folders: &[PathBuf], progress: &Progress) -> anyhow::Result<Vec<FoundFile>> {
-    if folders.is_empty() {
-        return Ok(find(progress)?);
-    }
     let mut files = Vec::new();
+    let mut add = |mut found: FoundFiles| {
+        found.warning.iter().for_each(|warning| note(warning));
+        files.append(&mut found.files);
+    };
+    if folders.is_empty() {
+        add(find(progress)?);
+    }
     for folder in folders {
         if !folder.as_os_str().is_empty() && !is_taken(folder) {
             bail!(
@@ -169,7 +170,7 @@ fn found(folders: &[PathBuf], progress: &Progress) -> anyhow::Result<Vec<FoundFi
                 folder.display()
             );
         }
-        files.append(&mut find_in(folder, progress)?);
+        add(find_in(folder, progress)?);
     }
     Ok(files)
 }

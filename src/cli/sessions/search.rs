@@ -1,5 +1,6 @@
 //! `plimsoll sessions --search`: sessions with messages that match a query.
 
+use super::json_output::SessionLocation;
 use super::{TITLE_CHARS, UNREAD, rfc3339, shown, time};
 use crate::cli::args::GlobalOptions;
 use crate::cli::found::{self, FoundEntry, SNIPPET};
@@ -41,20 +42,8 @@ pub(in crate::cli) struct SessionSearch<'a> {
 /// A session with a match.
 #[derive(Serialize, JsonSchema)]
 struct FoundSessionEntry<'a> {
-    /// Path of the file.
-    path: String,
-    /// Number of the conversation that `--conversation` takes; null if it is the whole file.
-    conversation: Option<usize>,
-    /// Agent whose folder contains it; null in a folder that was given.
-    agent: Option<&'a str>,
-    /// Title of the session.
-    title: &'a str,
-    /// Folder that the agent worked in; null if not recorded.
-    project: Option<&'a str>,
-    /// Detected format.
-    format: &'a str,
-    /// Modification time as RFC 3339, in UTC; null if unknown.
-    modified: Option<String>,
+    #[serde(flatten)]
+    location: SessionLocation<'a>,
     /// Number of messages that match.
     messages: usize,
     /// Number of matches.
@@ -68,15 +57,16 @@ struct FoundSessionEntry<'a> {
 struct UnsearchedEntry<'a> {
     /// Path of the file.
     path: String,
-    /// Why it cannot be opened.
+    /// Why the file cannot be opened.
     reason: &'a str,
 }
 
 /// Searches these files and prints the result. Without a session, prints `nothing`.
 pub(super) fn run(
-    (files, nothing): (&[FoundFile], &dyn Fn() -> String),
+    files: &[FoundFile],
     given: &str,
     limit: usize,
+    nothing: &dyn Fn() -> String,
     shared: &GlobalOptions,
 ) -> anyhow::Result<()> {
     let options = SearchOptions {
@@ -124,13 +114,15 @@ fn json_output<'a>(result: &'a SearchResult, n_shown: usize, query: &'a str) -> 
 
 fn entry(session: &FoundSession) -> FoundSessionEntry<'_> {
     FoundSessionEntry {
-        path: shown(&session.found.path),
-        conversation: session.conversation.map(|idx| idx + 1),
-        agent: session.found.agent,
-        title: &session.title,
-        project: session.project.as_deref(),
-        format: &session.format,
-        modified: session.found.modified.and_then(rfc3339),
+        location: SessionLocation {
+            path: shown(&session.found.path),
+            conversation: session.conversation.map(|idx| idx + 1),
+            agent: session.found.agent,
+            title: &session.title,
+            project: session.project.as_deref(),
+            format: &session.format,
+            modified: session.found.modified.and_then(rfc3339),
+        },
         messages: session.n_messages,
         matches: session.n_hits,
         found: session.messages.iter().map(FoundEntry::from).collect(),

@@ -1,7 +1,8 @@
-//! Switches the search index on, and removes it.
+//! The search index: its size, and the command that switches it on.
 
 use super::ClearedState;
-use crate::cli::output::{clean, counted, grouped, json, print, waiting};
+use crate::cli::args::GlobalOptions;
+use crate::cli::output::{clean, counted, grouped, json, note, print, waiting};
 use crate::exec::IndexFolder;
 use crate::exec::stores::find;
 use crate::progress::Progress;
@@ -9,14 +10,13 @@ use anyhow::Context as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
-use std::path::Path;
 
 /// The search index.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct IndexFile {
     /// Path of the database.
     path: String,
-    /// Size of its files.
+    /// Size of the database's files in bytes.
     bytes: u64,
 }
 
@@ -25,14 +25,11 @@ pub(super) struct IndexFile {
 pub(in crate::cli) struct EnabledIndex {
     /// Path of the database.
     path: String,
-    /// Number of sessions in it.
+    /// Number of sessions in the index.
     sessions: usize,
-    /// Size of its files.
+    /// Size of the database's files in bytes.
     bytes: u64,
 }
-
-/// Text after the index was removed.
-pub(super) const REMOVED: &str = "removed the search index and switched it off\n";
 
 impl IndexFile {
     /// Returns the index; `None` if it is off.
@@ -52,31 +49,8 @@ impl fmt::Display for IndexFile {
     }
 }
 
-/// Removes the index. Returns false if it was off.
-pub(super) fn remove() -> anyhow::Result<bool> {
-    let cleared = IndexFolder::here().clear();
-    cleared.context("the search index cannot be removed; check its permissions")
-}
-
-/// Removes the index and prints the result.
-pub(super) fn clear(path: &Path, as_json: bool) -> anyhow::Result<()> {
-    let index_cleared = remove()?;
-    if as_json {
-        return json(&ClearedState {
-            path: path.to_string_lossy(),
-            index_cleared,
-            ..ClearedState::default()
-        });
-    }
-    print(if index_cleared {
-        REMOVED
-    } else {
-        "the search index is off\n"
-    })
-}
-
 /// Switches the index on and adds the sessions of all agents.
-pub(super) fn enable(as_json: bool) -> anyhow::Result<()> {
+pub(super) fn enable(shared: &GlobalOptions) -> anyhow::Result<()> {
     let folder = IndexFolder::here();
     folder
         .switch_on()
@@ -84,7 +58,9 @@ pub(super) fn enable(as_json: bool) -> anyhow::Result<()> {
     let progress = Progress::default();
     let build = || -> anyhow::Result<usize> {
         let mut index = folder.open()?;
-        index.update(&find(&progress)?, &progress)?;
+        let found = find(&progress)?;
+        found.warning.iter().for_each(|warning| note(warning));
+        index.update(&found.files, &progress)?;
         Ok(index.n_sessions()?)
     };
     let sessions = waiting("building the search index", &progress, build)?;
@@ -94,7 +70,7 @@ pub(super) fn enable(as_json: bool) -> anyhow::Result<()> {
         sessions,
         bytes: folder.bytes(),
     };
-    if as_json {
+    if shared.json {
         return json(&enabled);
     }
     print(&format!(

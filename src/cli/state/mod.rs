@@ -17,12 +17,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// List or clear the files that Plimsoll keeps between runs
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Plimsoll keeps recent files, the theme, the zoom factor and typed prices; a cache of `sessions`; logs of runs in which a model wrote summaries (never a key); workspaces of sessions (lanes, settings, marks, notes and view; no text of the session); your presets; and, only if you switch it on, a search index with the text of your sessions, readable by you alone. With --no-state it keeps nothing."
+    after_help = "Plimsoll keeps recent files, the theme, the zoom factor and typed prices; a cache of `sessions`; logs of runs in which a model wrote summaries (never a key); workspaces of sessions (lanes, settings, marks, notes and view; no text of the session); your presets; and, only if you switch it on, a search index with the text of your sessions, readable by you alone. With --no-state it keeps none of them and reads only your presets.\n\nExamples:\n  plimsoll state list\n  plimsoll state clear logs"
 )]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -33,25 +33,41 @@ pub(super) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Action {
     /// List the kept files (default)
+    #[command(after_help = "Examples:\n  plimsoll state list --json")]
     List,
-    /// Switch on the search index: it stores the text of the agents' sessions in the data folder, readable by you alone
+    /// Switch on the search index
+    #[command(
+        after_help = "The index stores the text of the agents' sessions in the data folder, readable by you alone.\n\nExamples:\n  plimsoll state enable index"
+    )]
     Enable {
         /// Part of the state to switch on
         #[arg(value_parser = ["index"])]
         kind: String,
     },
     /// Switch off the search index and remove it
+    #[command(after_help = "Examples:\n  plimsoll state disable index")]
     Disable {
         /// Part of the state to switch off
         #[arg(value_parser = ["index"])]
         kind: String,
     },
-    /// Remove everything except your presets, or only one kind; clearing the index switches it off
+    /// Remove the kept files except your presets, or only one kind
+    #[command(
+        after_help = "Removing the index switches it off.\n\nExamples:\n  plimsoll state clear logs"
+    )]
     Clear {
         /// Only this kind
-        #[arg(value_parser = ["index", "logs", "presets", "workspaces"])]
-        kind: Option<String>,
+        kind: Option<Kind>,
     },
+}
+
+/// Kinds of files that can be removed alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Kind {
+    Index,
+    Logs,
+    Presets,
+    Workspaces,
 }
 
 /// The program's state.
@@ -73,7 +89,7 @@ pub(super) struct StateList<'a> {
     /// Path of the cached list of sessions; null if it does not exist.
     sessions: Option<Cow<'a, str>>,
     /// Your own presets; null if there are none.
-    presets: Option<PresetFolder<'a>>,
+    presets: Option<PresetFolder>,
     /// Workspaces of sessions; null if there are none.
     workspaces: Option<WorkspaceFolder<'a>>,
     /// Search index; null if it is switched off.
@@ -85,15 +101,15 @@ pub(super) struct StateList<'a> {
 /// Typed prices in USD per million tokens.
 #[derive(Serialize, JsonSchema)]
 struct PriceEntry<'a> {
-    /// Prompt tokens outside of the cache.
+    /// Price of prompt tokens outside of the cache.
     input: Rate,
-    /// Prompt tokens read from the cache.
+    /// Price of prompt tokens read from the cache.
     cache_read: Rate,
-    /// Prompt tokens written to the cache.
+    /// Price of prompt tokens written to the cache.
     cache_write: Rate,
-    /// Prompt tokens written to the cache for the longer lifetime; null if they cost the same.
+    /// Price of prompt tokens written to the cache for the longer lifetime; null if it is the same.
     cache_write_hour: Option<Rate>,
-    /// Answers.
+    /// Price of answers.
     output: Rate,
     /// Name of the caching rule.
     caching: &'a str,
@@ -101,9 +117,9 @@ struct PriceEntry<'a> {
 
 /// The folder of your own presets.
 #[derive(Serialize, JsonSchema)]
-struct PresetFolder<'a> {
+struct PresetFolder {
     /// Path of the folder.
-    path: Cow<'a, str>,
+    path: String,
     /// Number of presets.
     count: usize,
 }
@@ -115,7 +131,7 @@ struct WorkspaceFolder<'a> {
     path: Cow<'a, str>,
     /// Number of workspaces.
     count: usize,
-    /// Size of all workspaces.
+    /// Size of all workspaces in bytes.
     bytes: u64,
 }
 
@@ -124,12 +140,12 @@ struct WorkspaceFolder<'a> {
 struct LogEntry<'a> {
     /// Path of the log.
     path: Cow<'a, str>,
-    /// Size of the log.
+    /// Size of the log in bytes.
     bytes: u64,
 }
 
 /// The removed parts of the program's state.
-#[derive(Default, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct ClearedState<'a> {
     /// Path of the state file.
     path: Cow<'a, str>,
@@ -167,22 +183,17 @@ impl Args {
         }
         let path = State::path().context("there is no home folder, so nothing is kept")?;
         match &self.action {
-            None | Some(Action::List) => list(&path, shared.json)?,
-            Some(Action::Enable { .. }) => index::enable(shared.json)?,
-            Some(Action::Disable { .. }) => index::clear(&path, shared.json)?,
-            Some(Action::Clear { kind }) => match kind.as_deref() {
-                Some("index") => index::clear(&path, shared.json)?,
-                Some("presets") => clear_presets(&path, shared.json)?,
-                Some("workspaces") => clear_workspaces(&path, shared.json)?,
-                kind => clear(&path, shared.json, kind.is_none())?,
-            },
+            None | Some(Action::List) => list(&path, shared)?,
+            Some(Action::Enable { .. }) => index::enable(shared)?,
+            Some(Action::Disable { .. }) => clear(&path, Some(Kind::Index), shared)?,
+            Some(Action::Clear { kind }) => clear(&path, *kind, shared)?,
         }
         Ok(Status::Done)
     }
 }
 
-fn list(path: &Path, as_json: bool) -> anyhow::Result<()> {
-    let (kept, sessions, presets, logs) = (State::kept(), Cache::kept(), own_presets(), logs());
+fn list(path: &Path, shared: &GlobalOptions) -> anyhow::Result<()> {
+    let (kept, sessions, logs) = (State::kept(), Cache::kept(), logs());
     let workspaces = Workspaces::here();
     let size = workspaces.size();
     let folder = workspaces.folder().filter(|_| size.n_files > 0);
@@ -197,10 +208,7 @@ fn list(path: &Path, as_json: bool) -> anyhow::Result<()> {
         zoom: state.zoom,
         price: state.price.as_ref().map(PriceEntry::from),
         sessions: sessions.as_ref().map(|path| path.to_string_lossy()),
-        presets: presets.as_ref().map(|(folder, count)| PresetFolder {
-            path: folder.to_string_lossy(),
-            count: *count,
-        }),
+        presets: own_presets(),
         workspaces: folder.map(|folder| WorkspaceFolder {
             path: folder.to_string_lossy(),
             count: size.n_files,
@@ -209,7 +217,7 @@ fn list(path: &Path, as_json: bool) -> anyhow::Result<()> {
         index: IndexFile::of(&index),
         logs: logs.iter().map(log_entry).collect(),
     };
-    if as_json {
+    if shared.json {
         json(&list)
     } else {
         print(&text(&list))
@@ -271,12 +279,15 @@ fn text(list: &StateList<'_>) -> String {
     text
 }
 
-/// Returns the folder of the user's own presets and their number; `None` if there are none.
-fn own_presets() -> Option<(PathBuf, usize)> {
+/// Returns the folder of your own presets; `None` if there are none.
+fn own_presets() -> Option<PresetFolder> {
     let own = OwnPresets::here();
-    let n = own.all().iter().filter(|own| own.policy.is_ok()).count();
-    let folder = own.folder().filter(|_| n > 0)?;
-    Some((folder.to_owned(), n))
+    let count = own.all().iter().filter(|own| own.policy.is_ok()).count();
+    let folder = own.folder().filter(|_| count > 0)?;
+    Some(PresetFolder {
+        path: folder.to_string_lossy().into_owned(),
+        count,
+    })
 }
 
 /// Formats a price per million tokens.
@@ -284,81 +295,85 @@ fn usd(rate: Rate) -> String {
     format!("${}", rate.0)
 }
 
-fn clear(path: &Path, as_json: bool, state_too: bool) -> anyhow::Result<()> {
+/// Removes the files of a kind (default: all except presets) and prints what was removed.
+fn clear(path: &Path, kind: Option<Kind>, shared: &GlobalOptions) -> anyhow::Result<()> {
     let shown = path.to_string_lossy();
     let cannot = |what: &str| format!("{what} cannot be removed; check its permissions");
-    let cleared = state_too && State::clear().with_context(|| cannot(&shown))?;
-    let of_sessions =
-        state_too && Cache::clear().with_context(|| cannot("the list of sessions"))?;
-    let n_logs = clear_logs().with_context(|| cannot("a log"))?;
-    let n_workspaces = if state_too {
-        Workspaces::here()
-            .clear()
-            .with_context(|| cannot("a workspace"))?
-    } else {
-        0
+    let is_meant = |one: Kind| kind.is_none_or(|kind| kind == one);
+    let is_all = kind.is_none();
+    let cleared = ClearedState {
+        cleared: is_all && State::clear().with_context(|| cannot(&shown))?,
+        sessions_cleared: is_all
+            && Cache::clear().with_context(|| cannot("the list of sessions"))?,
+        logs_cleared: if is_meant(Kind::Logs) {
+            clear_logs().with_context(|| cannot("a log"))?
+        } else {
+            0
+        },
+        presets_cleared: if kind == Some(Kind::Presets) {
+            OwnPresets::here().clear()?
+        } else {
+            0
+        },
+        workspaces_cleared: if is_meant(Kind::Workspaces) {
+            let cleared = Workspaces::here().clear();
+            cleared.with_context(|| cannot("a workspace"))?
+        } else {
+            0
+        },
+        index_cleared: is_meant(Kind::Index) && {
+            let cleared = IndexFolder::here().clear();
+            cleared.with_context(|| cannot("the search index"))?
+        },
+        path: shown,
     };
-    let index_cleared = state_too && index::remove()?;
-    if as_json {
-        return json(&ClearedState {
-            path: shown,
-            cleared,
-            sessions_cleared: of_sessions,
-            logs_cleared: n_logs,
-            workspaces_cleared: n_workspaces,
-            index_cleared,
-            ..ClearedState::default()
-        });
+    if shared.json {
+        return json(&cleared);
     }
-    let mut text = match (state_too, cleared) {
-        (true, true) => format!("removed {}\n", clean(&shown)),
-        (true, false) => format!("nothing to remove: {}\n", clean(&shown)),
-        (false, _) => String::new(),
+    print(&match kind {
+        None => all_cleared_text(&cleared),
+        Some(Kind::Index) if cleared.index_cleared => INDEX_REMOVED.to_owned(),
+        Some(Kind::Index) => "the search index is off\n".to_owned(),
+        Some(Kind::Logs) => removed(cleared.logs_cleared, "log", ""),
+        Some(Kind::Presets) => removed(cleared.presets_cleared, "preset", " of your own"),
+        Some(Kind::Workspaces) => removed(cleared.workspaces_cleared, "workspace", ""),
+    })
+}
+
+/// Text after the search index was removed.
+const INDEX_REMOVED: &str = "removed the search index and switched it off\n";
+
+fn removed(n: usize, what: &str, rest: &str) -> String {
+    format!("removed {}{rest}\n", counted(n, what))
+}
+
+/// Returns the text after all kinds except presets were removed.
+fn all_cleared_text(cleared: &ClearedState<'_>) -> String {
+    let action = if cleared.cleared {
+        "removed"
+    } else {
+        "nothing to remove:"
     };
-    if of_sessions {
+    let mut text = format!("{action} {}\n", clean(&cleared.path));
+    if cleared.sessions_cleared {
         text.push_str("removed the list of sessions\n");
     }
-    if n_logs > 0 || !state_too {
-        let _ = writeln!(text, "removed {}", counted(n_logs, "log"));
+    if cleared.logs_cleared > 0 {
+        text.push_str(&removed(cleared.logs_cleared, "log", ""));
     }
-    if n_workspaces > 0 {
-        let _ = writeln!(text, "removed {}", counted(n_workspaces, "workspace"));
+    if cleared.workspaces_cleared > 0 {
+        text.push_str(&removed(cleared.workspaces_cleared, "workspace", ""));
     }
-    if index_cleared {
-        text.push_str(index::REMOVED);
+    if cleared.index_cleared {
+        text.push_str(INDEX_REMOVED);
     }
-    if let Some((folder, n)) = own_presets().filter(|_| state_too) {
-        let (n, folder) = (counted(n, "preset"), folder.to_string_lossy());
+    if let Some(presets) = own_presets() {
         let _ = writeln!(
             text,
-            "kept {n} of your own in {}; `plimsoll state clear presets` removes your presets",
-            clean(&folder)
+            "kept {} of your own in {}; `plimsoll state clear presets` removes your presets",
+            counted(presets.count, "preset"),
+            clean(&presets.path)
         );
     }
-    print(&text)
-}
-
-fn clear_presets(path: &Path, as_json: bool) -> anyhow::Result<()> {
-    let n = OwnPresets::here().clear()?;
-    if as_json {
-        return json(&ClearedState {
-            path: path.to_string_lossy(),
-            presets_cleared: n,
-            ..ClearedState::default()
-        });
-    }
-    print(&format!("removed {} of your own\n", counted(n, "preset")))
-}
-
-fn clear_workspaces(path: &Path, as_json: bool) -> anyhow::Result<()> {
-    let cleared = Workspaces::here().clear();
-    let n = cleared.context("a workspace cannot be removed; check its permissions")?;
-    if as_json {
-        return json(&ClearedState {
-            path: path.to_string_lossy(),
-            workspaces_cleared: n,
-            ..ClearedState::default()
-        });
-    }
-    print(&format!("removed {}\n", counted(n, "workspace")))
+    text
 }

@@ -19,7 +19,7 @@ impl Findings {
                 let _ = writeln!(
                     text,
                     "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
-                    quoted(&clean(&swept.place.to_string())),
+                    quoted(&clean(&swept.id.to_string())),
                     quoted(&clean(&self.subjects[point.subject].lane)),
                     quoted(&self.set(point).join(" ")),
                     or_empty(score.and_then(|s| s.cost).map(|usd| usd.0.to_string())),

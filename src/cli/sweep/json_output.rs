@@ -1,7 +1,7 @@
 //! The result of `plimsoll sweep` as JSON.
 
 use super::{Findings, Swept};
-use crate::analysis::tune::{Point, Price, Robust, RuledOut, front, price_unit};
+use crate::analysis::tune::{CostUnit, Point, Robust, RuledOut, cost_unit, front};
 use crate::cli::figures::FiguresEntry;
 use crate::cli::json_values::Settings;
 use crate::cli::lazy_list::LazyList;
@@ -15,8 +15,9 @@ use serde::Serialize;
 pub(in crate::cli) struct Sweep<'a> {
     /// Number of settings tried in each session.
     tried: usize,
-    /// Preference: 0 for cost only, 1 for risk only.
+    /// Weight of risk against cost: 0 for cost only, 1 for risk only.
     weight: Share,
+    /// Swept sessions.
     sessions: Vec<SessionEntry<'a>>,
     /// The setting that is never far from the best of a session; null for one session, or if no setting works.
     robust: Option<RobustEntry<'a>>,
@@ -43,6 +44,7 @@ struct SessionEntry<'a> {
     output_reserve: Tokens,
     /// How exactly token counts are known: `reported`, `exact`, `calibrated` or `estimated`.
     accuracy: &'a str,
+    /// Unit by which settings are compared.
     cost_unit: CostUnit,
     /// References at risk of the recorded run: smaller numbers are noise. Null if the risk is lost facts.
     noise_floor: Option<usize>,
@@ -52,16 +54,6 @@ struct SessionEntry<'a> {
     recommended: Option<RecommendationEntry<'a>>,
     /// Why no setting is recommended; null if one is.
     no_recommendation: Option<&'a str>,
-}
-
-/// The unit by which settings are compared.
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum CostUnit {
-    /// Cost in USD.
-    Usd,
-    /// Tokens in total, because a price is unknown.
-    Tokens,
 }
 
 /// A setting and its figures.
@@ -94,7 +86,7 @@ struct RuledOutEntry {
     /// `cannot_get_below_trigger`, `overflows`, `thrashes`, `wipes`, `request_too_long`, `gives_up`, or a kind of
     /// finding as in `replay`.
     reason: &'static str,
-    /// First call that shows it.
+    /// First call that shows the reason.
     call: usize,
     /// Description with figures.
     text: String,
@@ -107,9 +99,9 @@ struct RecommendationEntry<'a> {
     point: usize,
     /// Position of the cheapest setting that could have been recommended.
     cheapest: usize,
-    /// Position of the one with the lowest risk.
+    /// Position of the setting with the lowest risk that could have been recommended.
     safest: usize,
-    /// Its settings that differ from the policy's defaults, as `--set` takes them.
+    /// Settings that differ from the policy's defaults, as `--set` takes them.
     set: Vec<String>,
     /// Reason as a sentence.
     text: &'a str,
@@ -130,7 +122,7 @@ struct RobustEntry<'a> {
     settings: Settings,
     /// Settings that differ from the policy's defaults, as `--set` takes them.
     set: Vec<String>,
-    /// Its regret in each session. Sessions in which no setting works are omitted.
+    /// Regret of the setting in each session. Sessions in which no setting works are omitted.
     sessions: Vec<RegretEntry<'a>>,
     /// The choice by all other sessions, tested on each session.
     cross_validation: Vec<CrossValidationEntry<'a>>,
@@ -145,7 +137,8 @@ struct RegretEntry<'a> {
     conversation: Option<usize>,
     /// Position of the session's best setting in `points`.
     best: usize,
-    /// Its value divided by the best value, minus 1 (0 is the best); null if the setting is ruled out there.
+    /// Loss of the robust setting divided by the smallest loss, minus 1 (0 is the best); null if the setting is ruled
+    /// out in this session.
     regret: Option<f64>,
 }
 
@@ -158,7 +151,7 @@ struct CrossValidationEntry<'a> {
     conversation: Option<usize>,
     /// The settings chosen, as `--set` takes them.
     set: Vec<String>,
-    /// Their regret in this session; null if they are ruled out there.
+    /// Regret of these settings in this session; null if they are ruled out in it.
     regret: Option<f64>,
 }
 
@@ -180,19 +173,16 @@ impl Findings {
         let front = front(&swept.points);
         let points = swept.points.iter().enumerate();
         SessionEntry {
-            file: &swept.place.file,
-            conversation: swept.place.number(),
+            file: &swept.id.file,
+            conversation: swept.id.number(),
             format: swept.format,
             title: &swept.title,
             calls: swept.calls,
             window: swept.window,
             output_reserve: swept.reserve,
             accuracy: swept.basis,
-            cost_unit: match price_unit(&swept.points) {
-                Price::Usd => CostUnit::Usd,
-                Price::Sent => CostUnit::Tokens,
-            },
-            noise_floor: swept.noise.map(|(references, _)| references),
+            cost_unit: cost_unit(&swept.points),
+            noise_floor: swept.noise.map(|noise| noise.references),
             points: LazyList::new(points.map(move |(idx, point)| PointEntry {
                 on_front: front.contains(&idx),
                 fewest_at_risk: swept.fewest.get(&idx).copied().or(at_risk(point)),
@@ -234,16 +224,16 @@ impl Findings {
     fn robust(&self, robust: &Robust, points: &[Point]) -> RobustEntry<'_> {
         let point = &points[robust.setting];
         let subject = &self.subjects[point.subject];
-        let place = |session: usize| &self.sessions[session].place;
+        let id = |session: usize| &self.sessions[session].id;
         let sessions = robust.regrets.iter().map(|regret| RegretEntry {
-            file: &place(regret.session).file,
-            conversation: place(regret.session).number(),
+            file: &id(regret.session).file,
+            conversation: id(regret.session).number(),
             best: regret.best,
             regret: regret.regret,
         });
         let tested = robust.left_out.iter().map(|tested| CrossValidationEntry {
-            file: &place(tested.session).file,
-            conversation: place(tested.session).number(),
+            file: &id(tested.session).file,
+            conversation: id(tested.session).number(),
             set: self.set(&points[tested.setting]),
             regret: tested.regret,
         });

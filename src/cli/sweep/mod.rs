@@ -13,14 +13,14 @@ use super::targets::{Skipped, Targets};
 use crate::analysis::tune::{Point, Robust, Subject, SweptSession, changed_settings, plan, robust};
 use crate::units::Share;
 pub(super) use json_output::Sweep;
-use options::Options;
+use options::{Options, Policies};
 use std::path::PathBuf;
-use swept::Swept;
+use swept::{SweepJob, Swept};
 
 /// Try many settings of policies over sessions and recommend one
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "In the table, > marks the recommendation, = the current settings, and * each setting that no other beats in cost, risk and peak. docs/numbers.md defines the figures. A file with several sessions is swept session by session, each named FILE#N; --conversation N selects one."
+    after_help = "In the table, > marks the recommendation, = the current settings, and * each setting that no other beats in cost, risk and peak. docs/numbers.md defines the figures. Sessions of a file with several are named FILE#N; --conversation N selects one.\n\nExamples:\n  plimsoll sweep sample_sessions/compacted.jsonl --policy prune\n  plimsoll sweep sample_sessions/compacted.jsonl --policy truncate --vary keep_recent=5..80"
 )]
 pub(super) struct Args {
     /// Session files or folders
@@ -34,46 +34,50 @@ pub(super) struct Args {
 struct Findings {
     subjects: Vec<Subject>,
     /// The policies as `--policy` names them.
-    named: Vec<String>,
+    words: Vec<String>,
     weight: Share,
     sessions: Vec<Swept>,
     robust: Option<Robust>,
+    /// Several files or several sessions of a file.
+    are_many: bool,
     skipped: Skipped,
 }
 
 impl Args {
     pub(super) fn run(mut self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         // Options are checked before a large file is read.
-        let (subjects, named) = self.options.subjects(shared)?;
+        let Policies { subjects, words } = self.options.policies(shared)?;
         let targets = Targets::new("sweep", &self.targets, shared)?;
         let prices = self.options.billing.prices()?;
         let billing = self.options.billing.billing(&prices)?;
         let plan = plan(&subjects, self.options.points(&subjects));
+        let job = SweepJob {
+            subjects: &subjects,
+            plan: &plan,
+            billing,
+            options: &self.options,
+        };
         let mut sessions = Vec::new();
-        let skipped = targets.each(shared, |place, case| {
-            let report = |text: &str| progress(&format!("{place}: {text}"));
-            let swept = Swept::new(
-                place,
-                case,
-                (&subjects, &plan),
-                (billing, &self.options),
-                &report,
-            );
+        let skipped = targets.each(shared, |id, case| {
+            let report = |text: &str| progress(&format!("{id}: {text}"));
+            let swept = Swept::new(id, case, &job, &report);
             progress("");
             sessions.push(swept?);
             Ok(())
         })?;
+        let weight = self.options.weight;
         let robust = (sessions.len() > 1).then(|| {
             let all = sessions.iter().map(|swept| SweptSession {
                 points: &swept.points,
-                preference: swept.taste(self.options.weight()),
+                preference: swept.preference(weight),
             });
             robust(&all.collect::<Vec<_>>())
         });
         let findings = Findings {
             subjects,
-            named,
-            weight: self.options.weight(),
+            words,
+            weight,
+            are_many: targets.are_many() || sessions.len() > 1,
             sessions,
             robust: robust.flatten(),
             skipped,
@@ -83,10 +87,7 @@ impl Args {
         } else if self.options.csv {
             print(&findings.csv())?;
         } else {
-            print_wrapped(&findings.text(
-                self.options.all,
-                targets.are_many() || findings.sessions.len() > 1,
-            ))?;
+            print_wrapped(&findings.text(self.options.all))?;
         }
         Ok(Status::Done)
     }

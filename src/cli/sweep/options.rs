@@ -21,12 +21,12 @@ pub(super) struct Options {
     /// Values to try: A,B,C, MIN..MAX, or MIN..MAX:STEP|log|linear (repeatable) [default: trigger and kept amount]
     #[arg(long = "vary", value_name = "[LANE.]SETTING=VALUES", value_parser = vary)]
     varied: Vec<Vary>,
-    /// Number of settings [default: 300, or all if every --vary lists its values]
+    /// Number of settings to try [default: 300, or all if every --vary lists its values]
     #[arg(long, value_name = "N", value_parser = points)]
     points: Option<usize>,
     /// Preference from 0 (cost only) to 1 (risk only)
     #[arg(long, value_name = "W", value_parser = weight, default_value = "0.5")]
-    weight: Share,
+    pub(super) weight: Share,
     /// Risk to compare: references, facts (all), or a kind of fact such as constraint or file
     #[arg(long, value_name = "RISK", value_parser = risk, default_value = "references")]
     pub(super) risk: RiskAxis,
@@ -40,6 +40,13 @@ pub(super) struct Options {
     lanes: LaneArgs,
     #[command(flatten)]
     pub(super) billing: BillingArgs,
+}
+
+/// The policies to sweep.
+pub(super) struct Policies {
+    pub(super) subjects: Vec<Subject>,
+    /// The policies as `--policy` names them.
+    pub(super) words: Vec<String>,
 }
 
 /// Parses the name of a risk.
@@ -61,11 +68,6 @@ struct Vary {
 }
 
 impl Options {
-    /// Returns the weight of risk against cost.
-    pub(super) fn weight(&self) -> Share {
-        self.weight
-    }
-
     /// Returns the number of settings to try.
     pub(super) fn points(&self, subjects: &[Subject]) -> usize {
         let is_listed = |axis: &Axis| matches!(axis.values, Values::Listed(_));
@@ -80,12 +82,9 @@ impl Options {
         }
     }
 
-    /// Returns the policies with the settings to vary, and each policy as `--policy` names it.
-    pub(super) fn subjects(
-        &mut self,
-        shared: &GlobalOptions,
-    ) -> anyhow::Result<(Vec<Subject>, Vec<String>)> {
-        let (mut subjects, mut named) = (Vec::new(), Vec::new());
+    /// Returns the policies with the settings to vary.
+    pub(super) fn policies(&mut self, shared: &GlobalOptions) -> anyhow::Result<Policies> {
+        let (mut subjects, mut words) = (Vec::new(), Vec::new());
         for Lane {
             word,
             name,
@@ -93,7 +92,7 @@ impl Options {
             knobs,
         } in self.lanes.lanes(shared)?
         {
-            named.push(if name == policy.name {
+            words.push(if name == policy.name {
                 word
             } else {
                 format!("{word}@{name}")
@@ -128,7 +127,7 @@ impl Options {
                     one.lane
                 )
             }
-            _ => Ok((subjects, named)),
+            _ => Ok(Policies { subjects, words }),
         }
     }
 }

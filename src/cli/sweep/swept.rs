@@ -16,11 +16,26 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Number of points between two progress messages.
-const TELL: usize = 16;
+const PROGRESS_STEP: usize = 16;
+
+/// The settings to try in each session.
+pub(super) struct SweepJob<'a> {
+    pub(super) subjects: &'a [Subject],
+    pub(super) plan: &'a [Point],
+    pub(super) billing: Billing<'a>,
+    pub(super) options: &'a Options,
+}
+
+/// References at risk of the recorded run. Smaller numbers are noise.
+#[derive(Clone, Copy)]
+pub(super) struct Noise {
+    pub(super) references: usize,
+    pub(super) compactions: usize,
+}
 
 /// A session with all its points.
 pub(super) struct Swept {
-    pub(super) place: SessionId,
+    pub(super) id: SessionId,
     pub(super) format: &'static str,
     pub(super) title: String,
     pub(super) calls: usize,
@@ -31,32 +46,36 @@ pub(super) struct Swept {
     pub(super) basis_sentence: String,
     pub(super) points: Vec<Point>,
     pub(super) recommended: Result<Recommendation, String>,
-    /// References at risk on the recorded lane, and its compactions.
-    /// None if the risk is lost facts.
-    pub(super) noise: Option<(usize, usize)>,
-    /// References at risk if predicted summaries held the names used most, for each listed point.
+    /// `None` if the risk is lost facts.
+    pub(super) noise: Option<Noise>,
+    /// References at risk if predicted summaries contained the names used most, for each listed point.
     pub(super) fewest: BTreeMap<usize, usize>,
     /// Tokens that the recommended settings save, as a share of the lossless maximum.
     pub(super) saved: Option<Share>,
 }
 
 impl Swept {
-    /// Tries all settings; `tell` receives progress messages.
+    /// Tries all settings; `on_progress` receives progress messages.
     pub(super) fn new(
-        place: &SessionId,
+        id: &SessionId,
         case: &Case,
-        (subjects, plan): (&[Subject], &[Point]),
-        (billing, wanted): (Billing<'_>, &Options),
-        tell: &(dyn Fn(&str) + Sync),
+        job: &SweepJob<'_>,
+        on_progress: &(dyn Fn(&str) + Sync),
     ) -> anyhow::Result<Self> {
+        let SweepJob {
+            subjects,
+            plan,
+            billing,
+            options,
+        } = *job;
         let names = Names::new(&case.session);
-        let facts = wanted.risk.find(&case.session);
+        let facts = options.risk.find(&case.session);
         let gauge = Gauge::new(case, Bills::new(case, billing), &names).by_facts(facts.as_ref());
         let done = AtomicUsize::new(0);
         let found = |_: usize, _: &Point| {
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            if done.is_multiple_of(TELL) {
-                tell(&format!("{done} of {} settings", plan.len()));
+            if done.is_multiple_of(PROGRESS_STEP) {
+                on_progress(&format!("{done} of {} settings", plan.len()));
             }
         };
         let points = sweep(
@@ -73,14 +92,14 @@ impl Swept {
             Some(_) => None,
             None => Some(noise(case, &names, reserve)),
         };
-        let taste = Preference {
-            weight: wanted.weight(),
-            noise: noise.map_or(0, |(references, _)| references),
+        let preference = Preference {
+            weight: options.weight,
+            noise: noise.map_or(0, |noise| noise.references),
         };
-        let recommended = recommend(subjects, &points, taste);
+        let recommended = recommend(subjects, &points, preference);
         let picked = recommended.as_ref().ok().map(|found| found.point);
         Ok(Self {
-            place: place.clone(),
+            id: id.clone(),
             format: case.session.source.format,
             title: case.session.title.clone(),
             calls: case.session.calls.len(),
@@ -100,19 +119,22 @@ impl Swept {
         })
     }
 
-    /// Selects the recommended point.
-    pub(super) fn taste(&self, weight: Share) -> Preference {
+    /// Returns the preference between cost and risk in this session.
+    pub(super) fn preference(&self, weight: Share) -> Preference {
         Preference {
             weight,
-            noise: self.noise.map_or(0, |(references, _)| references),
+            noise: self.noise.map_or(0, |noise| noise.references),
         }
     }
 }
 
-fn noise(case: &Case, names: &Names, reserve: Tokens) -> (usize, usize) {
+fn noise(case: &Case, names: &Names, reserve: Tokens) -> Noise {
     let recorded = recorded(case, reserve, None);
     let missed = most_at_risk(names, case, &recorded);
-    (missed.faults.len(), recorded.compactions)
+    Noise {
+        references: missed.faults.len(),
+        compactions: recorded.compactions,
+    }
 }
 
 /// Returns the fewest references at risk of each listed point whose summaries could reduce them.
@@ -134,6 +156,7 @@ fn fewest(
     listed.chain(now).chain(picked).filter_map(fewest).collect()
 }
 
+/// Returns the tokens that a setting saves, as a share of the lossless maximum.
 fn saving(case: &Case, names: &Names, subjects: &[Subject], point: &Point) -> Option<Share> {
     let subject = &subjects[point.subject];
     let reserve = subject.policy.output_reserve(&point.knobs, case, 0);

@@ -2,7 +2,7 @@
 
 use super::{Findings, Swept};
 use crate::analysis::tune::{
-    Point, Price, Recommendation, Risk, changed_settings, front, price_unit, ruled_out_counts,
+    CostUnit, Point, Recommendation, Risk, changed_settings, cost_unit, front, ruled_out_counts,
     trade_off,
 };
 use crate::cli::output::{clean, counted, percent, tokens};
@@ -15,14 +15,16 @@ use std::fmt::Write as _;
 const MAX_ROWS: usize = 24;
 
 impl Findings {
-    /// Returns the text.
-    pub(super) fn text(&self, all: bool, are_many: bool) -> String {
+    /// Returns the text; `all` lists every setting, of several sessions too.
+    pub(super) fn text(&self, all: bool) -> String {
         let mut text = String::new();
-        for swept in self.sessions.iter().filter(|_| !are_many || all) {
-            self.session_text(&mut text, swept, all);
-            text.push('\n');
+        if all || !self.are_many {
+            for swept in &self.sessions {
+                self.session_text(&mut text, swept, all);
+                text.push('\n');
+            }
         }
-        if are_many {
+        if self.are_many {
             self.many(&mut text);
         }
         text
@@ -60,12 +62,12 @@ impl Findings {
                 hidden.len()
             );
         }
-        if let Some((noise, compactions)) = swept.noise.filter(|(_, compactions)| *compactions > 0)
-        {
+        if let Some(noise) = swept.noise.filter(|noise| noise.compactions > 0) {
             let _ = writeln!(
                 text,
-                "Noise floor: the recorded run has {noise} at risk after {}.",
-                counted(compactions, "compaction")
+                "Noise floor: the recorded run has {} at risk after {}.",
+                noise.references,
+                counted(noise.compactions, "compaction")
             );
         }
         text.push('\n');
@@ -101,17 +103,17 @@ impl Findings {
             let _ = write!(text, "; {} {}", count.n, count.description());
         }
         text.push_str(".\n");
-        if price_unit(points) == Price::Sent && works > 0 {
+        if cost_unit(points) == CostUnit::Tokens && works > 0 {
             text.push_str("Tokens sent are listed instead of the cost: no price is known for this model (--price-as MODEL or --prices FILE.toml gives one).\n");
         }
         text.push('\n');
     }
 
     fn table(&self, text: &mut String, swept: &Swept, rows: &[usize]) {
-        let unit = price_unit(&swept.points);
+        let unit = cost_unit(&swept.points);
         let lanes = self.subjects.iter().map(|s| clean(&s.lane).chars().count());
         let width = lanes.max().unwrap_or(0).max(4);
-        let cost = if unit == Price::Usd {
+        let cost = if unit == CostUnit::Usd {
             "cost"
         } else {
             "tokens sent"
@@ -166,7 +168,7 @@ impl Findings {
 
     /// Appends the options that select a point.
     fn paste(&self, text: &mut String, point: &Point) {
-        let _ = write!(text, "  --policy {}", clean(&self.named[point.subject]));
+        let _ = write!(text, "  --policy {}", clean(&self.words[point.subject]));
         for set in self.set(point) {
             let _ = write!(text, " --set {}", clean(&set));
         }
@@ -189,15 +191,15 @@ impl Findings {
                 .collect::<Vec<_>>()
                 .join(", ")
         );
-        let places: Vec<_> = self.sessions.iter().map(|s| s.place.to_string()).collect();
-        let names = short_names(&places);
+        let ids: Vec<_> = self.sessions.iter().map(|s| s.id.to_string()).collect();
+        let names = short_names(&ids);
         let _ = writeln!(
             text,
             "{:NAME$} {:>5} {:>17} {:>17} {:>7} {:>8}",
             "session", "calls", "best: cost, risk", "one for all", "regret", "left out"
         );
         for (idx, swept) in self.sessions.iter().enumerate() {
-            self.row(text, (idx, swept), &names[idx]);
+            self.row(text, idx, swept, &names[idx]);
         }
         text.push('\n');
         let Some(robust) = &self.robust else {
@@ -214,7 +216,7 @@ impl Findings {
                 text,
                 "  worst regret {} ({})",
                 regret(worst.regret),
-                clean(&self.sessions[worst.session].place.to_string())
+                clean(&self.sessions[worst.session].id.to_string())
             );
         }
         if let Some(worst) = robust.worst_left_out() {
@@ -222,18 +224,18 @@ impl Findings {
                 text,
                 "  picked without it, a session would have had {} at worst ({})",
                 regret(worst.regret),
-                clean(&self.sessions[worst.session].place.to_string())
+                clean(&self.sessions[worst.session].id.to_string())
             );
         }
         self.paste(text, point);
     }
 
-    fn row(&self, text: &mut String, (idx, swept): (usize, &Swept), name: &str) {
-        let unit = price_unit(&swept.points);
+    fn row(&self, text: &mut String, idx: usize, swept: &Swept, name: &str) {
+        let unit = cost_unit(&swept.points);
         // Sessions of a folder may differ in the unit of the cost, so each figure names it.
         let paid = |point: &Point| match unit {
-            Price::Usd => cost(unit, point),
-            Price::Sent => format!("{} tokens", cost(unit, point)),
+            CostUnit::Usd => cost(unit, point),
+            CostUnit::Tokens => format!("{} tokens", cost(unit, point)),
         };
         let figures = |point: usize| match swept.points[point].valid() {
             Some(score) => format!("{}, {}", paid(&swept.points[point]), score.risk.count()),
@@ -306,13 +308,13 @@ fn rows(points: &[Point], recommended: Option<&Recommendation>, all: bool) -> Ve
             rows.push(other);
         }
     }
-    let unit = price_unit(points);
+    let unit = cost_unit(points);
     let cost = |idx: &usize| points[*idx].score.map_or(f64::INFINITY, |s| unit.of(&s));
     rows.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
     rows
 }
 
-fn figures(point: &Point, unit: Price, fewest: Option<&usize>) -> String {
+fn figures(point: &Point, unit: CostUnit, fewest: Option<&usize>) -> String {
     let score = point.score;
     let at_risk = |risk: Risk| match fewest {
         Some(fewest) => format!("{fewest}-{}", risk.references),
@@ -329,12 +331,12 @@ fn figures(point: &Point, unit: Price, fewest: Option<&usize>) -> String {
     )
 }
 
-fn cost(unit: Price, point: &Point) -> String {
+fn cost(unit: CostUnit, point: &Point) -> String {
     let Some(score) = point.score else {
         return "–".to_owned();
     };
     match (unit, score.cost) {
-        (Price::Usd, Some(cost)) => usd(cost),
+        (CostUnit::Usd, Some(cost)) => usd(cost),
         _ => tokens(Tokens(score.total.0)),
     }
 }

@@ -17,7 +17,7 @@ pub struct WindowPlan {
     pub warnings: Vec<String>,
 }
 
-/// The source of a window.
+/// Source of a context window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WindowSource {
@@ -27,7 +27,7 @@ pub enum WindowSource {
     Recorded,
     /// From the table of models.
     ModelTable,
-    /// Unknown: a common size is assumed, and shown as assumed.
+    /// Unknown; a common size is assumed.
     Assumed,
 }
 

@@ -39,6 +39,15 @@ pub enum Storage {
 }
 
 impl NewFile {
+    /// Creates a file with a text.
+    pub fn text(name: impl Into<String>, text: impl Into<Arc<str>>) -> Self {
+        Self {
+            name: name.into(),
+            content: FileContent::Text(text.into()),
+            appends: false,
+        }
+    }
+
     /// Returns its size in bytes, if known without the session file.
     pub fn n_bytes(&self) -> Option<usize> {
         match &self.content {

@@ -17,10 +17,27 @@ use std::collections::BTreeMap;
 /// Names that an expression may use.
 #[derive(Clone, Debug, Default)]
 pub struct Vocabulary {
-    /// Knobs and `let`s with their types.
-    pub names: BTreeMap<String, Type>,
+    /// Settings and `let`s.
+    pub names: BTreeMap<String, Definition>,
     /// Ids of the policy's stages, for `since` and `fired`.
     pub stages: Vec<String>,
+}
+
+/// The expression that a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Definition {
+    /// Its type.
+    pub kind: Type,
+    /// Number of its nodes (numbers, quantities, operators) after its own names are replaced by their expressions.
+    pub n_nodes: usize,
+}
+
+impl Definition {
+    /// A setting: a number.
+    pub const SETTING: Self = Self {
+        kind: Type::Number,
+        n_nodes: 1,
+    };
 }
 
 /// The type of an expression.
@@ -56,14 +73,11 @@ impl Expr {
     /// Parses and checks an expression of the expected type.
     ///
     /// # Errors
-    /// Returns the position and a message if it does not parse, uses an unknown name, or has another type.
+    /// Returns the position and a message if it does not parse, uses an unknown name, has another type, or is too long.
     pub fn parse(text: &str, expected: Type, vocabulary: &Vocabulary) -> Result<Self, ExprError> {
-        let (node, found) = parse::parse(text, vocabulary)?;
-        if found == expected {
-            return Ok(Self {
-                text: text.to_owned(),
-                node,
-            });
+        let (expr, found) = Self::parse_any(text, vocabulary)?;
+        if found.kind == expected {
+            return Ok(expr);
         }
         let what = match expected {
             Type::Truth => "expected a condition, found a number",
@@ -76,19 +90,14 @@ impl Expr {
         })
     }
 
-    /// Parses an expression of either type.
+    /// Parses an expression of either type. Also returns its definition, for a name.
     ///
     /// # Errors
     /// As [`Self::parse`].
-    pub fn parse_any(text: &str, vocabulary: &Vocabulary) -> Result<(Self, Type), ExprError> {
-        let (node, found) = parse::parse(text, vocabulary)?;
-        Ok((
-            Self {
-                text: text.to_owned(),
-                node,
-            },
-            found,
-        ))
+    pub fn parse_any(text: &str, vocabulary: &Vocabulary) -> Result<(Self, Definition), ExprError> {
+        let (node, definition) = parse::parse(text, vocabulary)?;
+        let text = text.to_owned();
+        Ok((Self { text, node }, definition))
     }
 
     /// Creates a constant.
@@ -167,11 +176,6 @@ impl Expr {
             text: self.text.clone(),
             node,
         }
-    }
-
-    /// Returns its number of nodes after names of these sizes are substituted.
-    pub fn written_out(&self, sizes: &BTreeMap<String, usize>) -> usize {
-        self.node.written_out(sizes)
     }
 
     /// Returns whether it uses a quantity directly, not through a name.

@@ -1,6 +1,6 @@
 //! The tree of an expression, its evaluation and queries on it.
 
-use super::{Moment, Quantity};
+use super::{Definition, Moment, Quantity};
 use std::collections::BTreeMap;
 
 /// Maximum number of arguments of `min` and `max`; `clamp` and `if` take three.
@@ -143,15 +143,15 @@ impl Node {
         }
     }
 
-    pub(super) fn written_out(&self, sizes: &BTreeMap<String, usize>) -> usize {
-        let inner: usize = match self {
-            Self::Name(name) => sizes.get(name).copied().unwrap_or(0),
-            Self::Not(a) | Self::Negate(a) => a.written_out(sizes),
-            Self::Binary(_, a, b) => a.written_out(sizes) + b.written_out(sizes),
-            Self::Call(_, args) => args.iter().map(|a| a.written_out(sizes)).sum(),
-            _ => 0,
-        };
-        inner.saturating_add(1)
+    /// Returns its number of nodes after names are replaced by their expressions.
+    pub(super) fn n_nodes(&self, names: &BTreeMap<String, Definition>) -> usize {
+        match self {
+            Self::Constant(_) | Self::Quantity(_) | Self::Since(_) | Self::Fired(_) => 1,
+            Self::Name(name) => names.get(name).map_or(1, |definition| definition.n_nodes),
+            Self::Not(a) | Self::Negate(a) => 1 + a.n_nodes(names),
+            Self::Binary(_, a, b) => 1 + a.n_nodes(names) + b.n_nodes(names),
+            Self::Call(_, args) => 1 + args.iter().map(|a| a.n_nodes(names)).sum::<usize>(),
+        }
     }
 
     pub(super) fn is_constant(&self) -> bool {

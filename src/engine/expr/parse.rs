@@ -1,9 +1,13 @@
 //! Parses expressions with a small precedence-climbing parser that checks names and types.
 
 use super::node::{Binary, Function, MAX_ARGUMENTS, Node};
-use super::{ExprError, Moment, Type, Vocabulary, quantity};
+use super::{Definition, ExprError, Moment, Type, Vocabulary, quantity};
 
-/// Maximum nesting depth: preset files are untrusted input.
+/// Maximum number of nodes of an expression after its names are replaced by their expressions. Preset files are
+/// untrusted input, and `let`s that double each other would exhaust the memory of a run.
+const MAX_NODES: usize = 4_096;
+
+/// Maximum nesting depth, for the same reason.
 const MAX_DEPTH: usize = 64;
 
 /// Maximum number of operators, for the same reason: a chain is as deep as it is long.
@@ -28,7 +32,8 @@ const OPERATORS: [(&str, Binary, u8); 12] = [
 /// A node and its type.
 type Typed = (Node, Type);
 
-pub(super) fn parse(text: &str, vocabulary: &Vocabulary) -> Result<Typed, ExprError> {
+/// Parses and checks an expression.
+pub(super) fn parse(text: &str, vocabulary: &Vocabulary) -> Result<(Node, Definition), ExprError> {
     let mut parser = Parser {
         text,
         at: 0,
@@ -36,12 +41,18 @@ pub(super) fn parse(text: &str, vocabulary: &Vocabulary) -> Result<Typed, ExprEr
         operators: 0,
         vocabulary,
     };
-    let typed = parser.binary(0)?;
+    let (node, kind) = parser.binary(0)?;
     parser.skip_space();
     if parser.at < text.len() {
         return Err(parser.error("unexpected token"));
     }
-    Ok(typed)
+    let n_nodes = node.n_nodes(&vocabulary.names);
+    if n_nodes > MAX_NODES {
+        let what =
+            format!("too long: {n_nodes} terms with those of its names, at most {MAX_NODES},");
+        return Err(parser.error_at(0, &what));
+    }
+    Ok((node, Definition { kind, n_nodes }))
 }
 
 struct Parser<'a> {
@@ -167,7 +178,7 @@ impl<'a> Parser<'a> {
     fn name(&self, word: &str, at: usize) -> Result<Typed, ExprError> {
         // A policy's own names take precedence: a knob may have the name of a quantity.
         if let Some(found) = self.vocabulary.names.get(word) {
-            return Ok((Node::Name(word.to_owned()), *found));
+            return Ok((Node::Name(word.to_owned()), found.kind));
         }
         match quantity(word) {
             Some(quantity) => Ok((Node::Quantity(quantity), Type::Number)),
@@ -292,10 +303,10 @@ fn is_word(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::engine::expr::{Expr, Moment, Quantity, Type, Vocabulary};
+    use crate::engine::expr::{Definition, Expr, Moment, Quantity, Type, Vocabulary};
 
     fn vocabulary() -> Vocabulary {
-        let names = [("trigger".to_owned(), Type::Number)].into();
+        let names = [("trigger".to_owned(), Definition::SETTING)].into();
         Vocabulary {
             names,
             stages: vec!["prune".to_owned()],

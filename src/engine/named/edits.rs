@@ -21,7 +21,7 @@ pub struct MessageEdit {
 pub struct Edits {
     list: Arc<Vec<MessageEdit>>,
     /// Identity of a list that an action keeps; unchanged while the list only grows.
-    line: Option<Arc<()>>,
+    identity: Option<Arc<()>>,
 }
 
 /// The edits of an earlier call.
@@ -36,31 +36,31 @@ pub(in crate::engine) enum KnownEdits {
 impl Edits {
     /// Appends edits to a list that an action keeps for later calls.
     pub fn grow(&mut self, new: impl IntoIterator<Item = MessageEdit>) {
-        if self.line.is_none() || Arc::get_mut(&mut self.list).is_none() {
-            self.line = Some(Arc::default());
+        if self.identity.is_none() || Arc::get_mut(&mut self.list).is_none() {
+            self.identity = Some(Arc::default());
         }
         Arc::make_mut(&mut self.list).extend(new);
     }
 
     /// Returns the list for changes. It is a new list for the engine.
     pub fn list_mut(&mut self) -> &mut Vec<MessageEdit> {
-        self.line = None;
+        self.identity = None;
         Arc::make_mut(&mut self.list)
     }
 
     /// Returns what [`Self::added`] needs at a later call.
     pub(in crate::engine) fn known(&self) -> KnownEdits {
-        match &self.line {
-            Some(line) => KnownEdits::Start(Arc::clone(line), self.list.len()),
+        match &self.identity {
+            Some(identity) => KnownEdits::Start(Arc::clone(identity), self.list.len()),
             None => KnownEdits::List(self.clone()),
         }
     }
 
     /// Returns the edits that are not among the previous ones; none if a previous edit is missing.
     pub(in crate::engine) fn added(&self, before: &KnownEdits) -> Option<Vec<MessageEdit>> {
-        let before = match (before, &self.line) {
+        let before = match (before, &self.identity) {
             (KnownEdits::List(before), _) => before,
-            (KnownEdits::Start(line, n), Some(now)) if Arc::ptr_eq(line, now) => {
+            (KnownEdits::Start(identity, n), Some(now)) if Arc::ptr_eq(identity, now) => {
                 return self.list.get(*n..).map(<[MessageEdit]>::to_vec);
             }
             (KnownEdits::Start(..), _) => return None,
@@ -85,7 +85,7 @@ impl From<Vec<MessageEdit>> for Edits {
     fn from(list: Vec<MessageEdit>) -> Self {
         Self {
             list: Arc::new(list),
-            line: None,
+            identity: None,
         }
     }
 }

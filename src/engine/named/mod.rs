@@ -13,7 +13,7 @@ use crate::engine::policy::stages::hook::Hook;
 use crate::units::Millis;
 use edits::{Edits, MessageEdit};
 use memory::Memory;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fmt;
 use std::sync::Arc;
 use window::NamedWindow;
@@ -42,7 +42,7 @@ pub struct NamedAction {
     pub shape: Shape,
     /// Names of its numbers; a preset defines each as an expression.
     pub numbers: &'static [&'static str],
-    /// Creates it from the other keys of the preset's table (possibly empty).
+    /// Creates it from the other keys of the preset's table (possibly empty). Returns an error for an unknown key.
     pub make: fn(&toml::Table) -> Result<Arc<dyn Rewrite>, String>,
 }
 
@@ -108,8 +108,10 @@ pub struct RewriteInput<'a> {
     pub at: Hook,
     /// Index of the call.
     pub call: usize,
-    /// The turn, from 1, and the call within it, from 0.
-    pub turn: (u32, u32),
+    /// The turn, from 1.
+    pub turn: u32,
+    /// The call within its turn, from 0.
+    pub call_in_turn: u32,
     /// Seconds since the session's first call.
     pub now: f64,
     /// Time of the session's first call, if recorded.
@@ -153,6 +155,46 @@ pub struct Rewritten {
 }
 
 impl Rewritten {
+    /// Creates the result of a check that compared a count, which changed nothing yet. The count is its term `used`.
+    pub fn counted(used: u64) -> Self {
+        Self {
+            compared: Some(used),
+            terms: vec![("used".to_owned(), used as f64)],
+            ..Self::default()
+        }
+    }
+
+    /// Creates the result of edits; nothing has happened if there are none.
+    pub fn edited(edits: impl Into<Edits>) -> Self {
+        let edits = edits.into();
+        Self {
+            fired: !edits.is_empty(),
+            edits,
+            ..Self::default()
+        }
+    }
+
+    /// Creates the result of edits that are made anew for every request. They count as a repetition if there are as many
+    /// as at the call before; `key` keeps their number in memory.
+    pub fn edited_for_request(input: &RewriteInput<'_>, key: &str, edits: Edits) -> Self {
+        let n_before = input.memory[key].as_u64().unwrap_or(0);
+        Self {
+            repeats: edits.len() as u64 == n_before,
+            memory: json!({key: edits.len()}).into(),
+            edits,
+            ..Self::default()
+        }
+    }
+
+    /// Adds an error, which is logged and stops the system.
+    #[must_use]
+    pub fn stopped_by(mut self, why: String) -> Self {
+        self.fired = true;
+        self.log.push(why.clone());
+        self.halt = Some(why);
+        self
+    }
+
     /// Returns the conversation after the action, given the one before; none if nothing changed.
     pub fn after(&self, before: &[ChatMessage]) -> Option<Vec<ChatMessage>> {
         let edits = || (!self.edits.is_empty()).then(|| edited(before, &self.edits));
@@ -175,6 +217,11 @@ impl RewriteInput<'_> {
     pub fn number(&self, name: &str) -> f64 {
         let found = self.numbers.iter().find(|(known, _)| *known == name);
         found.map_or(0.0, |(_, value)| *value)
+    }
+
+    /// Returns whether one of the preset's numbers, a switch, is on: not 0.
+    pub fn flag(&self, name: &str) -> bool {
+        self.number(name) != 0.0
     }
 
     /// Returns one of the preset's numbers as a whole number.

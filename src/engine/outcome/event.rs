@@ -34,7 +34,7 @@ pub struct Event {
     /// True tokens that a summary request would send and receive, if one was made.
     pub request: Option<(Tokens, Tokens)>,
     /// The result.
-    pub did: Did,
+    pub effect: Effect,
     /// Number of calls and results that lost their partner in this event.
     pub orphans: usize,
     /// Number of earlier summaries that were removed without being shown to the author of the new one.
@@ -52,7 +52,7 @@ pub struct Event {
 /// The result of a stage that ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Did {
+pub enum Effect {
     /// Content of the session was removed from the context.
     Removed,
     /// The context changed, and no content of the session was removed.
@@ -115,7 +115,7 @@ fn name_at(text: &str) -> &str {
     &text[..text.find(|c| !is_inside(c)).unwrap_or(text.len())]
 }
 
-impl Did {
+impl Effect {
     /// Returns the name used in JSON.
     pub fn name(self) -> &'static str {
         match self {
@@ -131,7 +131,7 @@ impl Event {
     /// Returns whether a stage removed almost all of the conversation without a summary. `overhead`, which every call
     /// sends, is not part of the conversation.
     pub fn wipes(&self, overhead: Tokens) -> bool {
-        let is_own = self.did == Did::Removed && self.request.is_none() && !self.is_manual();
+        let is_own = self.effect == Effect::Removed && self.request.is_none() && !self.is_manual();
         let conversation = |tokens: Tokens| (tokens - overhead).0;
         let (before, after) = (conversation(self.before), conversation(self.after));
         let leaves_nothing = self.left == 0 || after.saturating_mul(MIN_LEFT) < before;

@@ -1,6 +1,8 @@
 //! The result of a run: one sample per model call, the events, and the final context.
+
 pub(super) mod event;
 pub(super) mod measure;
+pub(super) mod warning;
 
 use crate::engine::case::budget::Budget;
 use crate::engine::context::Context;
@@ -8,6 +10,7 @@ use crate::engine::received::Received;
 use crate::session::Kind;
 use crate::units::{Share, Tokens};
 use event::Event;
+use warning::Warning;
 
 /// The result of a run.
 #[derive(Clone, Debug, Default)]
@@ -38,8 +41,8 @@ pub struct Outcome {
     pub halts: Vec<Halt>,
     /// Counts that stages compared with a limit, by the index of the call, in order.
     pub compared: Vec<(usize, Tokens)>,
-    /// Warnings about this run, as sentences.
-    pub warnings: Vec<String>,
+    /// Warnings about this run.
+    pub warnings: Vec<Warning>,
 }
 
 /// A point where the system stops with an error.

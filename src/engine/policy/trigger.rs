@@ -66,8 +66,29 @@ const COUNTS: [Quantity; 5] = [
 /// Maximum of all triggers, in tokens.
 const MAX_TRIGGER: u64 = 1 << 40;
 
+/// Returns the count at which a fill reaches `limit`. Returns `None` if the fill is not a straight line that grows with
+/// the count. The result includes content that the fill adds to the count (tool definitions).
+fn count_at(limit: f64, mut fill: impl FnMut(f64) -> f64) -> Option<Tokens> {
+    const FAR: f64 = 1_000_000.0;
+    let start = fill(0.0);
+    let slope = (fill(FAR) - start) / FAR;
+    let tokens = limit / slope;
+    if slope.is_nan() || slope <= 0.0 || !(1.0..MAX_TRIGGER as f64).contains(&tokens) {
+        return None;
+    }
+    let is_on_line = |count: f64| {
+        let line = start + slope * count;
+        (fill(count) - line).abs() <= 1e-9 * (1.0 + line.abs())
+    };
+    let mut probes = [FAR / 4.0, FAR / 2.0, tokens / 2.0, tokens, 2.0 * tokens].into_iter();
+    probes
+        .all(is_on_line)
+        .then(|| Tokens(tokens.round() as u64))
+}
+
 impl Policy {
-    /// Returns the policy's trigger at the call with this index; none if no count of tokens makes it act.
+    /// Returns the policy's trigger at the call with this index; none if no count of tokens makes it act, or if the
+    /// believed fill is not linear in the count.
     pub fn trigger(&self, values: &KnobValues, case: &Case, call: usize) -> Option<OwnTrigger> {
         let names = self.bindings(values);
         let mut moment = self.moment_of(values, case, call);
@@ -87,14 +108,10 @@ impl Policy {
                 }
                 _ => 1.0,
             };
-            let believed_fill = believed_fill.bind(&names);
-            let million = 1_000_000.0;
-            let slope =
-                (value_at(&believed_fill, million) - value_at(&believed_fill, 0.0)) / million;
-            let tokens = limit / slope;
-            let is_count = slope > 0.0 && (1.0..MAX_TRIGGER as f64).contains(&tokens);
-            return is_count.then_some(OwnTrigger {
-                tokens: Tokens(tokens.round() as u64),
+            let fill = believed_fill.bind(&names);
+            let tokens = count_at(limit, |count| value_at(&fill, count))?;
+            return Some(OwnTrigger {
+                tokens,
                 believed: Some(limit),
             });
         }

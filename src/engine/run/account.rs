@@ -2,13 +2,15 @@
 
 use super::plan::Edit;
 use super::{Failure, Run};
-use crate::engine::outcome::event::{Did, Event};
+use crate::engine::outcome::event::{Effect, Event};
 use crate::engine::outcome::measure::OwnMeasure;
+use crate::engine::outcome::warning::Warning;
 use crate::engine::outcome::{Idle, Outcome};
 use crate::engine::policy::stages::Mutates;
 use crate::units::Tokens;
 
 impl Run<'_> {
+    /// Records a failed attempt of a stage.
     pub(super) fn failed(&mut self, stage: usize, why: String) {
         self.idle(Idle::Failed);
         let known = self
@@ -20,7 +22,7 @@ impl Run<'_> {
             return;
         }
         // The first failure of a kind is an event; a warning gives their number.
-        self.tell(stage, format!("not done: {why}"));
+        self.log_event(stage, format!("not done: {why}"));
         self.failures.push(Failure {
             stage,
             why,
@@ -29,6 +31,8 @@ impl Run<'_> {
         });
     }
 
+    /// Applies an edit of a stage and records its event. `request` has the tokens that a summary request sent and
+    /// received.
     pub(super) fn apply(&mut self, idx: usize, mut edit: Edit, request: Option<(Tokens, Tokens)>) {
         let event = self.outcome.events.len() as u32;
         let measured = self.measured();
@@ -42,26 +46,17 @@ impl Run<'_> {
         self.triggers.fired(idx, self.call);
         self.acted = true;
         self.outcome.compactions += usize::from(is_new);
-        self.outcome.events.push(Event {
-            call: self.call,
-            stage: self.triggers.stage(idx).id.clone(),
-            action: self.triggers.stage(idx).action.kind(),
-            cause: self.triggers.cause(idx),
-            measured,
+        let event = Event {
             before,
-            after: self.working.tokens(),
             messages,
             request,
-            did: Did::Removed,
-            orphans: 0,
-            forgotten: 0,
-            left: self.working.spoken(),
-            log: Vec::new(),
+            effect: Effect::Removed,
             files,
-            error: self.error_for(idx).cloned(),
-        });
+            ..self.event_of(idx, measured)
+        };
+        self.outcome.events.push(event);
         // After the event, whose cause has the previous measurements.
-        self.took(idx, metered);
+        self.note_removed(idx, metered);
     }
 
     /// Returns the context in the policy's own count.
@@ -74,36 +69,48 @@ impl Run<'_> {
     }
 
     /// Records the tokens that a stage removed from the store, given the policy's own count before.
-    pub(super) fn took(&mut self, stage: usize, before: f64) {
+    pub(super) fn note_removed(&mut self, stage: usize, before: f64) {
         if self.triggers.stage(stage).mutates == Mutates::Store {
-            self.triggers.took(before, self.working.metered().as_f64());
+            self.triggers
+                .note_removed(before, self.working.metered().as_f64());
         }
     }
 
-    /// Records an event of a stage that only logs a message.
-    pub(super) fn tell(&mut self, idx: usize, line: String) {
-        let (tokens, measured) = (self.working.tokens(), self.measured());
-        self.triggers.tried(idx, self.call);
-        self.outcome.events.push(Event {
+    /// Returns an event of a stage that logs nothing and leaves the context as it is now.
+    pub(super) fn event_of(&self, stage: usize, measured: OwnMeasure) -> Event {
+        let tokens = self.working.tokens();
+        Event {
             call: self.call,
-            stage: self.triggers.stage(idx).id.clone(),
-            action: self.triggers.stage(idx).action.kind(),
-            cause: self.triggers.cause(idx),
+            stage: self.triggers.stage(stage).id.clone(),
+            action: self.triggers.stage(stage).action.kind(),
+            cause: self.triggers.cause(stage),
             measured,
             before: tokens,
             after: tokens,
             messages: Vec::new(),
             request: None,
-            did: Did::Logged,
+            effect: Effect::Logged,
             orphans: 0,
             forgotten: 0,
-            left: self.working.spoken(),
-            log: vec![line],
+            left: self.working.n_messages(),
+            log: Vec::new(),
             files: Vec::new(),
-            error: self.error_for(idx).cloned(),
-        });
+            error: self.error_for(stage).cloned(),
+        }
     }
 
+    /// Records an event of a stage that only logs a message.
+    pub(super) fn log_event(&mut self, stage: usize, line: String) {
+        let measured = self.measured();
+        self.triggers.tried(stage, self.call);
+        let event = Event {
+            log: vec![line],
+            ..self.event_of(stage, measured)
+        };
+        self.outcome.events.push(event);
+    }
+
+    /// Ends the run and returns its outcome.
     pub(super) fn finish(&mut self) -> Outcome {
         let end = self.working.tokens();
         let budget = self.budget();
@@ -122,16 +129,17 @@ impl Run<'_> {
             count,
         } in &self.failures
         {
-            let often = if *count == 1 {
-                String::new()
-            } else {
-                format!(" (and {} times more)", count - 1)
+            let often = match count - 1 {
+                0 => String::new(),
+                1 => " (and once more)".to_owned(),
+                more => format!(" (and {more} times more)"),
             };
             let id = &self.triggers.stage(*stage).id;
-            outcome.warnings.push(format!(
-                "call {}: {id} was not done: {why}{often}",
-                first + 1
-            ));
+            outcome.warnings.push(Warning {
+                call: Some(*first),
+                edit: None,
+                text: format!("{id} was not done: {why}{often}"),
+            });
         }
         let is_full = |window: &Tokens| *window <= self.output_reserve;
         let full = self
@@ -142,9 +150,9 @@ impl Run<'_> {
             .filter(|w| is_full(w))
             .count();
         if full > 0 {
-            outcome.warnings.push(format!(
-                "the output reserve leaves no usable window at {full} calls"
-            ));
+            let plural = if full == 1 { "" } else { "s" };
+            let text = format!("the output reserve leaves no usable window at {full} call{plural}");
+            outcome.warnings.push(Warning::from(text.as_str()));
         }
         outcome
     }

@@ -83,7 +83,7 @@ impl Run<'_> {
             self.note_report(input, self.working.metered() - kept);
         }
         self.acted = false;
-        self.phase = self.or_behind(Phase::Stages(Hook::AfterCall, 0));
+        self.phase = self.skip_empty(Phase::Stages(Hook::AfterCall, 0));
     }
 
     /// Records the provider's report of a call with this input and this answer.
@@ -112,7 +112,7 @@ impl Run<'_> {
             let view = std::mem::replace(&mut self.working, *store);
             self.rejected_view = Some(Box::new(view));
         }
-        self.phase = self.or_behind(Phase::Stages(Hook::OverflowError, 0));
+        self.phase = self.skip_empty(Phase::Stages(Hook::OverflowError, 0));
     }
 
     /// Prepares the context for a change by a stage. A view leaves the store unchanged. A stage that changes the store

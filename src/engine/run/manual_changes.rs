@@ -47,10 +47,10 @@ pub(super) fn leftover(case: &Case, context: &Context, chosen: &[bool], event: u
             leftover.gone.push(idx);
             continue;
         }
-        let Some((statuses, says_something)) = without(case, entry, goes, event) else {
+        let Some((statuses, has_content_left)) = without(case, entry, goes, event) else {
             continue;
         };
-        if says_something {
+        if has_content_left {
             leftover.edits.push((idx, statuses));
         } else {
             leftover.gone.push(idx);
@@ -73,15 +73,15 @@ fn without(
     if !has_any {
         return None;
     }
-    let mut statuses = fates_of(case, entry)?;
-    let mut says_something = false;
+    let mut statuses = statuses_of(case, entry)?;
+    let mut has_content_left = false;
     for (part, status) in parts_of(case, entry)?.zip(statuses.as_mut_slice()) {
         if goes(part) {
             *status = PartStatus::Removed { event };
         }
-        says_something |= !is_removed(status) && speaks(&case.session.parts[part].body);
+        has_content_left |= !is_removed(status) && has_content(&case.session.parts[part].body);
     }
-    Some((statuses, says_something))
+    Some((statuses, has_content_left))
 }
 
 /// Returns the state of a message's parts after clearing. Each result gets a marker, and its texts and images share
@@ -96,7 +96,7 @@ pub(super) fn cleared(
     entry: &Entry,
     (marker, event): (u32, u32),
 ) -> Result<PartStatuses, Uncleared> {
-    let (mut statuses, parts) = fates_of(case, entry)
+    let (mut statuses, parts) = statuses_of(case, entry)
         .zip(parts_of(case, entry))
         .ok_or(Uncleared::Nothing)?;
     let body = |part: usize| &case.session.parts[part].body;
@@ -107,9 +107,9 @@ pub(super) fn cleared(
             .map(|(part, _)| body(part))
     };
     let has_call = there().any(|b| matches!(b, Body::ToolCall { .. }));
-    let has_text = there().any(|b| matches!(b, Body::Text(_)) && speaks(b));
+    let has_text = there().any(|b| matches!(b, Body::Text(_)) && has_content(b));
     let has_place = has_text || has_call || there().any(|b| matches!(b, Body::ToolResult { .. }));
-    let says_something = there().any(speaks);
+    let has_content_left = there().any(has_content);
     let put = PartStatus::Cleared { marker };
     let gone = PartStatus::Removed { event };
     let (mut is_marked, mut was_cleared, mut changed) = (false, false, false);
@@ -123,11 +123,11 @@ pub(super) fn cleared(
         }
         let new = match said {
             Body::ToolResult { .. } => put.clone(),
-            Body::Text(_) if speaks(said) => first_marked(&mut is_marked, &put, &gone),
+            Body::Text(_) if has_content(said) => first_marked(&mut is_marked, &put, &gone),
             Body::Media { .. } if has_place => gone.clone(),
             Body::Media { .. } => first_marked(&mut is_marked, &put, &gone),
             Body::Thinking { sealed_bytes, .. } if has_call && *sealed_bytes > 0 => continue,
-            Body::Thinking { .. } if says_something => gone.clone(),
+            Body::Thinking { .. } if has_content_left => gone.clone(),
             _ => continue,
         };
         *status = new;
@@ -147,7 +147,7 @@ fn first_marked(is_marked: &mut bool, put: &PartStatus, gone: &PartStatus) -> Pa
 }
 
 /// Returns whether a part has content for the reader. A message of reasoning or blank text alone has none.
-fn speaks(body: &Body) -> bool {
+fn has_content(body: &Body) -> bool {
     match body {
         Body::Text(text) => !text.trim().is_empty(),
         Body::Thinking { .. } => false,
@@ -172,7 +172,7 @@ fn parts_of(case: &Case, entry: &Entry) -> Option<std::ops::Range<usize>> {
 }
 
 /// Returns the current state of its parts.
-fn fates_of(case: &Case, entry: &Entry) -> Option<PartStatuses> {
+fn statuses_of(case: &Case, entry: &Entry) -> Option<PartStatuses> {
     match &entry.body {
         EntryBody::Edited(edited) => Some(edited.parts.clone()),
         _ => Some(PartStatuses::kept(parts_of(case, entry)?.len())),

@@ -5,8 +5,9 @@ use super::manual_changes::{Leftover, Uncleared, cleared, leftover};
 use super::unpinned::{Unpinned, listed};
 use crate::engine::context::taken::{Taken, join, ranges, widen};
 use crate::engine::context::{Entry, EntryBody, Left, PartStatuses};
-use crate::engine::outcome::event::{Cause, Did, Event};
+use crate::engine::outcome::event::{Cause, Effect, Event};
 use crate::engine::outcome::measure::OwnMeasure;
+use crate::engine::outcome::warning::{EditWarning, Warning};
 use crate::engine::policy::stages::ActionKind;
 use crate::engine::policy::stages::SummaryPosition;
 use crate::session::Session;
@@ -28,9 +29,23 @@ enum Location {
     Nowhere,
 }
 
-/// Manual edits that could not be applied: the edit and the reason, with the messages.
+/// Messages whose manual edit was not applied, by the sentence's verb (`not dropped manually`) and the reason.
 #[derive(Debug, Default)]
-struct RejectedEdits(BTreeMap<(&'static str, String), Vec<u32>>);
+struct RejectedEdits(BTreeMap<(&'static str, Rejection), Vec<u32>>);
+
+/// The reason why a manual edit was not applied.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Rejection {
+    reason: String,
+    effect: EditWarning,
+}
+
+impl Rejection {
+    fn new(reason: impl Into<String>, effect: EditWarning) -> Self {
+        let reason = reason.into();
+        Self { reason, effect }
+    }
+}
 
 impl Run<'_> {
     /// Applies manual edits to the current context.
@@ -43,8 +58,8 @@ impl Run<'_> {
         self.clear_manually(&mut rejected);
         self.look_for_pins(&mut rejected);
         let warnings = &mut self.outcome.warnings;
-        warnings.extend(self.unpinned.take().map(Unpinned::sentence));
-        warnings.extend(rejected.sentences());
+        warnings.extend(self.unpinned.take().map(Unpinned::warning));
+        warnings.extend(rejected.warnings());
     }
 
     /// Records pinned messages among those that a named action changed.
@@ -95,7 +110,7 @@ impl Run<'_> {
         let touched = self.messages_of(touched.copied());
         let partners = gone.iter().filter(|entry| !chosen[**entry]).copied();
         let partners = self.messages_of(partners.chain(edits.iter().map(|(entry, _)| *entry)));
-        let log = (!partners.is_empty()).then(|| went_too(&partners));
+        let log = (!partners.is_empty()).then(|| note_on_pairs(&partners));
         self.apply_edit(ActionKind::Drop, &touched, log, |working| {
             working.amend(edits);
             let gone = Taken::new(&working.context, gone);
@@ -115,7 +130,9 @@ impl Run<'_> {
                     cleared(case, context, &context.entries[entry], (marker, event))
                         .map(|statuses| (entry, statuses))
                 });
-                found.transpose().map_err(|why| why.reason().to_owned())
+                found
+                    .transpose()
+                    .map_err(|why| Rejection::new(why.reason(), EditWarning::NotApplied))
             });
             match statuses {
                 Ok(edit) => edits.extend(edit),
@@ -159,24 +176,25 @@ impl Run<'_> {
     }
 
     /// Returns the entry of a message if it may be dropped, else the reason.
-    fn droppable(&self, message: u32, locations: &[Location]) -> Result<usize, String> {
+    fn droppable(&self, message: u32, locations: &[Location]) -> Result<usize, Rejection> {
         let pins = self.case.pins();
         let Location::Entry(entry) = locations[message as usize] else {
             return Err(self.absent(message, locations));
         };
-        self.free(message)?;
+        self.check_editable(message)?;
         let parts = self.case.session.messages[message as usize].parts.clone();
         let mut pairs = self.case.index.pair[parts].iter().flatten();
         if pairs.any(|pair| pins.holds_pair(*pair)) {
-            return Err("a pinned message needs its call or result".to_owned());
+            let reason = "a pinned message needs its call or result";
+            return Err(Rejection::new(reason, EditWarning::NotApplied));
         }
         Ok(entry)
     }
 
     /// Returns the entry of a message if it may be cleared; none if it was just dropped manually; else the reason.
-    fn clearable(&self, message: u32, locations: &[Location]) -> Result<Option<usize>, String> {
+    fn clearable(&self, message: u32, locations: &[Location]) -> Result<Option<usize>, Rejection> {
         match locations[message as usize] {
-            Location::Entry(entry) => self.free(message).map(|()| Some(entry)),
+            Location::Entry(entry) => self.check_editable(message).map(|()| Some(entry)),
             Location::Taken(Some(event)) if self.outcome.events[event as usize].is_manual() => {
                 Ok(None)
             }
@@ -185,20 +203,21 @@ impl Run<'_> {
     }
 
     /// Rejects instructions and pinned messages, which stay.
-    fn free(&self, message: u32) -> Result<(), String> {
-        if message < self.case.index.preamble_end {
-            Err("instructions stay".to_owned())
+    fn check_editable(&self, message: u32) -> Result<(), Rejection> {
+        let reason = if message < self.case.index.preamble_end {
+            "instructions stay"
         } else if self.case.pins().is_pinned(message) {
-            Err("pinned".to_owned())
+            "pinned"
         } else {
-            Ok(())
-        }
+            return Ok(());
+        };
+        Err(Rejection::new(reason, EditWarning::NotApplied))
     }
 
     /// Returns why a message is not in the context.
-    fn absent(&self, message: u32, locations: &[Location]) -> String {
+    fn absent(&self, message: u32, locations: &[Location]) -> Rejection {
         let events = &self.outcome.events;
-        match locations[message as usize] {
+        let reason = match locations[message as usize] {
             Location::Taken(Some(event)) => match events.get(event as usize) {
                 Some(by) => format!("gone already, by {} before call {}", by.stage, by.call + 1),
                 None => "gone already".to_owned(),
@@ -206,8 +225,12 @@ impl Run<'_> {
             _ if self.case.session.messages[message as usize].in_history => {
                 "gone already, by the source's own compaction".to_owned()
             }
-            _ => "written by the source's own compaction, which is no part of this run".to_owned(),
-        }
+            _ => {
+                let reason = "written by the source's own compaction, which is no part of this run";
+                return Rejection::new(reason, EditWarning::NotApplied);
+            }
+        };
+        Rejection::new(reason, EditWarning::AlreadyGone)
     }
 
     /// Returns the location of each message of the session.
@@ -258,11 +281,11 @@ impl Run<'_> {
             after: self.working.tokens(),
             messages: widen(messages),
             request: None,
-            did: Did::Removed,
+            effect: Effect::Removed,
             measured: OwnMeasure::default(),
             orphans: self.working.orphans().saturating_sub(orphans),
             forgotten: 0,
-            left: self.working.spoken(),
+            left: self.working.n_messages(),
             log: log.into_iter().collect(),
             files: Vec::new(),
             error: None,
@@ -280,20 +303,24 @@ impl Uncleared {
 }
 
 impl RejectedEdits {
-    fn add(&mut self, what: &'static str, why: String, message: u32) {
-        self.0.entry((what, why)).or_default().push(message);
+    fn add(&mut self, verb: &'static str, rejection: Rejection, message: u32) {
+        self.0.entry((verb, rejection)).or_default().push(message);
     }
 
-    fn sentences(self) -> impl Iterator<Item = String> {
-        self.0.into_iter().map(|((what, why), messages)| {
-            let messages = ranges(messages.into_iter());
-            format!("{} {what}: {why}", listed(&messages))
+    fn warnings(self) -> impl Iterator<Item = Warning> {
+        self.0.into_iter().map(|((verb, rejection), messages)| {
+            let messages = listed(&ranges(messages.into_iter()));
+            Warning {
+                call: None,
+                edit: Some(rejection.effect),
+                text: format!("{messages} {verb}: {}", rejection.reason),
+            }
         })
     }
 }
 
 /// Returns the note about messages that were changed because of their pairs.
-fn went_too(messages: &[Range<u32>]) -> String {
+fn note_on_pairs(messages: &[Range<u32>]) -> String {
     format!(
         "{} changed too: a call and its results go together",
         listed(messages)

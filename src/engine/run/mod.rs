@@ -259,7 +259,7 @@ impl<'a> Run<'a> {
             sent.append_history(start + self.case.index.answer_len(start, last));
             self.note_report(input, sent.metered() - input);
             let now = self.working.metered().as_f64();
-            self.triggers.took(now, now);
+            self.triggers.note_removed(now, now);
         }
     }
 
@@ -300,7 +300,8 @@ impl<'a> Run<'a> {
                 self.continue_with_answer(stage, pending, &request, reply);
             }
             Waiting::Edit(stage, pending, request) => {
-                match plan::fulfil(self.case, &self.working.meter, pending, &request, reply) {
+                match plan::edit_of_reply(self.case, &self.working.meter, pending, &request, reply)
+                {
                     Ok((edit, received)) => {
                         self.outcome.summaries.received += received;
                         self.apply(stage, edit, Some((request.input, received)));

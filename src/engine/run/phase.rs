@@ -40,7 +40,7 @@ impl Run<'_> {
             (false, true) => Hook::TurnStart,
             (false, false) => Hook::BeforeCall,
         };
-        self.phase = self.or_behind(Phase::Stages(hook, 0));
+        self.phase = self.skip_empty(Phase::Stages(hook, 0));
     }
 
     /// Sets the measurements that are constant during a call.
@@ -75,18 +75,18 @@ impl Run<'_> {
     }
 
     /// Returns this phase, or the next one if it is a hook without stages.
-    pub(super) fn or_behind(&self, mut phase: Phase) -> Phase {
+    pub(super) fn skip_empty(&self, mut phase: Phase) -> Phase {
         while let Phase::Stages(hook, _) = phase
             && !self.triggers.act_at(hook)
         {
-            phase = self.behind(hook);
+            phase = self.after_hook(hook);
         }
         phase
     }
 
     /// Returns the phase after the stages of a hook.
     #[inline]
-    pub(super) fn behind(&self, hook: Hook) -> Phase {
+    pub(super) fn after_hook(&self, hook: Hook) -> Phase {
         let is_now = self.schedule != Schedule::Replay;
         match hook {
             Hook::AfterTools if self.is_forced() || self.turn_begins() => {

@@ -27,7 +27,7 @@ pub(super) enum Plan {
     /// An edit that can be applied.
     Ready(Edit),
     /// An edit that needs a summary first.
-    Asks(Request, PendingEdit),
+    NeedsSummary(Request, PendingEdit),
 }
 
 /// An edit that waits for a summary.
@@ -71,7 +71,7 @@ pub(super) fn plan(
             let places = which.places().into_iter();
             let shortened = shorten(case, working, (stage, cut), places, moment);
             let (gone, left) = (shortened.gone, shortened.left);
-            judged(
+            guarded(
                 &stage.guard,
                 gone,
                 || left,
@@ -89,7 +89,7 @@ pub(super) fn plan(
                 let (_, marker) = working.marker_weights(&clear.marker);
                 Tokens(u64::from(marker) * n_cleared as u64)
             };
-            judged(&stage.guard, gone, left, moment, || {
+            guarded(&stage.guard, gone, left, moment, || {
                 Plan::Ready(Edit::Clear {
                     which,
                     marker: Arc::clone(&clear.marker),
@@ -103,7 +103,7 @@ pub(super) fn plan(
             let left = notice
                 .as_ref()
                 .map_or(0, |n| working.meter.weigh(case, &n.text));
-            judged(
+            guarded(
                 &stage.guard,
                 taken.metered,
                 || Tokens::from(left),
@@ -124,7 +124,7 @@ pub(super) fn plan(
         }
         Action::Summarize(summarize) => {
             let taken = select::messages(case, working, &stage.take, moment);
-            judged(
+            guarded(
                 &stage.guard,
                 taken.metered,
                 || Tokens::ZERO,
@@ -133,7 +133,7 @@ pub(super) fn plan(
                     let tokens = |expr: &Expr| Tokens(expr.value(moment).max(0.0) as u64);
                     let max_tokens = tokens(&summarize.max_tokens);
                     let request = request(working, stage, call, &taken, (summarize, max_tokens));
-                    Plan::Asks(
+                    Plan::NeedsSummary(
                         request,
                         PendingEdit {
                             taken,
@@ -179,7 +179,7 @@ fn request(
 /// # Errors
 /// Returns the reason if the edit is not applied: the answer failed, is empty, or would not make the context smaller.
 /// The caller enforces the limit.
-pub(super) fn fulfil(
+pub(super) fn edit_of_reply(
     case: &Case,
     meter: &Meter,
     pending: PendingEdit,
@@ -260,7 +260,7 @@ fn written(replacement: Replacement, kind: WrittenKind, is_predicted: bool) -> W
 /// Returns the plan if a guard accepts replacing content of weight `gone` by content of weight `left`. Rejects savings
 /// that are too small even for an empty replacement before it computes `left`, because a policy may try before every
 /// call.
-fn judged(
+fn guarded(
     guard: &Guard,
     gone: Tokens,
     left: impl FnOnce() -> Tokens,

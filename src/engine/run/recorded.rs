@@ -6,7 +6,7 @@ use crate::engine::context::Dropped;
 use crate::engine::context::prefix::{LastPrompt, Prefix};
 use crate::engine::context::taken::{ranges, widen};
 use crate::engine::context::working::Working;
-use crate::engine::outcome::event::{Cause, Did, Event};
+use crate::engine::outcome::event::{Cause, Effect, Event};
 use crate::engine::outcome::measure::OwnMeasure;
 use crate::engine::outcome::{Outcome, Sample};
 use crate::engine::policy::meter::Meter;
@@ -111,11 +111,11 @@ fn event(
         after: compaction.tokens_after.unwrap_or(after.tokens()),
         messages: widen(gone),
         request: None,
-        did: Did::Removed,
+        effect: Effect::Removed,
         measured: OwnMeasure::default(),
         orphans: 0,
         forgotten: 0,
-        left: after.spoken(),
+        left: after.n_messages(),
         log: Vec::new(),
         files: Vec::new(),
         error: None,

@@ -14,7 +14,7 @@ impl<'a> Run<'a> {
             // Another try of a rejected call builds its view from the store; all other stages are skipped.
             let is_over = hook == Hook::BeforeCall && (self.rejected > 0 || self.failed > 0);
             let is_due = !is_over || stage.mutates == Mutates::View;
-            if stage.at != hook || !is_due || !self.understands(idx) || !self.fires(idx) {
+            if stage.at != hook || !is_due || !self.can_respond(idx) || !self.fires(idx) {
                 continue;
             }
             self.phase = Phase::Stages(hook, idx + 1);
@@ -23,7 +23,7 @@ impl<'a> Run<'a> {
                 return;
             }
         }
-        self.phase = self.or_behind(self.behind(hook));
+        self.phase = self.skip_empty(self.after_hook(hook));
     }
 
     /// Runs one stage until it acts or makes a request.
@@ -33,7 +33,7 @@ impl<'a> Run<'a> {
             Action::Named(_) => return self.start_action(idx, 0),
             Action::Log(log) => {
                 let line = log.line(moment);
-                return self.tell(idx, line);
+                return self.log_event(idx, line);
             }
             Action::Clear(_) | Action::Cut(_) | Action::Drop(_) | Action::Summarize(_) => {}
         }
@@ -43,7 +43,7 @@ impl<'a> Run<'a> {
                 self.tried(idx);
                 self.apply(idx, edit, None);
             }
-            Plan::Asks(request, pending) => {
+            Plan::NeedsSummary(request, pending) => {
                 self.tried(idx);
                 self.waiting = Some(Waiting::Edit(idx, pending, request));
             }
@@ -64,7 +64,7 @@ impl<'a> Run<'a> {
     }
 
     /// Returns whether a stage can use the provider error: only a real system's own action reads its text.
-    pub(super) fn understands(&self, stage: usize) -> bool {
+    pub(super) fn can_respond(&self, stage: usize) -> bool {
         self.error_for(stage).is_none() || self.triggers.stage(stage).action.reads_errors()
     }
 

@@ -201,7 +201,7 @@ impl<'a> Triggers<'a> {
     }
 
     /// Records the weights of the store on the policy's own meter before and after a stage changed it.
-    pub(super) fn took(&mut self, before: f64, now: f64) {
+    pub(super) fn note_removed(&mut self, before: f64, now: f64) {
         self.taken += before - now;
         for quantity in [Quantity::LastInput, Quantity::LastTotal] {
             let reported = self.moment.quantities[quantity as usize];

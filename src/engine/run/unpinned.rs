@@ -1,6 +1,7 @@
 //! Pinned messages that a real system removed or changed, and lists of messages in sentences.
 
 use crate::engine::context::taken::ranges;
+use crate::engine::outcome::warning::{EditWarning, Warning};
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -22,20 +23,23 @@ pub(super) struct Unpinned {
 
 impl Unpinned {
     /// Returns the warning.
-    pub(super) fn sentence(self) -> String {
+    pub(super) fn warning(self) -> Warning {
         let now: usize = self.all.iter().map(ExactSizeIterator::len).sum();
         let first = ranges(self.first.iter().copied());
         let more = match now - self.first.len() {
             0 => String::new(),
             n => format!(" ({n} more later)"),
         };
-        format!(
-            "call {}: {}: {} pinned, and {} does not support pins{more}",
-            self.call + 1,
-            self.stage,
-            listed(&first),
-            self.by
-        )
+        Warning {
+            call: Some(self.call),
+            edit: Some(EditWarning::NotApplied),
+            text: format!(
+                "{}: {} pinned, and {} does not support pins{more}",
+                self.stage,
+                listed(&first),
+                self.by
+            ),
+        }
     }
 }
 

@@ -25,7 +25,7 @@ impl KeptEntries {
         take: &Take,
         moment: &Moment,
     ) -> Self {
-        let mut spared = Self {
+        let mut kept = Self {
             system: false,
             first_user: None,
             head: 0,
@@ -33,35 +33,35 @@ impl KeptEntries {
         };
         for keep in &take.keep {
             match keep {
-                Keep::System => spared.system = true,
-                Keep::FirstUser => spared.first_user = case.index.first_user,
+                Keep::System => kept.system = true,
+                Keep::FirstUser => kept.first_user = case.index.first_user,
                 Keep::FirstMessages(n) => {
                     let head = head(case, entries, n.value(moment), take.boundary);
-                    spared.head = spared.head.max(head);
+                    kept.head = kept.head.max(head);
                 }
-                Keep::LastUser => spared.newest_user_messages(case, entries, |nth, _| nth == 0),
+                Keep::LastUser => kept.newest_user_messages(case, entries, |nth, _| nth == 0),
                 Keep::UserTokens(n) => {
                     let most = n.value(moment);
-                    spared.newest_user_messages(case, entries, |_, sum| sum <= most);
+                    kept.newest_user_messages(case, entries, |_, sum| sum <= most);
                 }
                 _ => {}
             }
         }
-        spared
+        kept
     }
 
-    /// Keeps the newest user messages while `is_spared` accepts the number of newer ones and their total weight.
+    /// Keeps the newest user messages while `is_kept` accepts the number of newer ones and their total weight.
     fn newest_user_messages(
         &mut self,
         case: &Case,
         entries: &[Entry],
-        is_spared: impl Fn(usize, f64) -> bool,
+        is_kept: impl Fn(usize, f64) -> bool,
     ) {
         let mut sum = 0.0;
         let user_messages = entries.iter().rev().filter(|e| is_user_message(case, e));
         for (nth, entry) in user_messages.enumerate() {
             sum += f64::from(entry.metered);
-            if !is_spared(nth, sum) {
+            if !is_kept(nth, sum) {
                 break;
             }
             self.user_from = self.user_from.min(entry.position());

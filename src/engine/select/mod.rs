@@ -27,12 +27,12 @@ pub(super) fn messages(case: &Case, working: &Working<'_>, take: &Take, moment: 
         cuts.min().unwrap_or(entries.len()),
         take.boundary,
     );
-    let spared = KeptEntries::new(case, entries, take, moment);
+    let kept = KeptEntries::new(case, entries, take, moment);
     let pins = case.pins();
     let is_held = |entry: &Entry| entry.message().is_some_and(|m| pins.holds(m));
     let is_taken = |idx: &usize| {
         let entry = &entries[*idx];
-        !spared.holds(case, *idx, entry) && (pins.is_empty() || !is_held(entry))
+        !kept.holds(case, *idx, entry) && (pins.is_empty() || !is_held(entry))
     };
     let mut taken = Vec::with_capacity(cut);
     taken.extend((0..cut).filter(is_taken));
@@ -56,9 +56,9 @@ pub(super) fn tool_results(
     take: &Take,
     moment: &Moment,
 ) -> (Which, Tokens) {
-    let spared = SparedResults::new(case, working, take, moment);
+    let kept = KeptResults::new(case, working, take, moment);
     if take.results.are_all() && case.pins().is_empty() {
-        let (n, gone) = spared.oldest(&working.live);
+        let (n, gone) = kept.oldest(&working.live);
         return (Which::Oldest(n), gone);
     }
     let (mut places, mut about) = (Vec::new(), Live::default());
@@ -68,7 +68,7 @@ pub(super) fn tool_results(
             about.push(*result);
         }
     }
-    let (n, gone) = spared.oldest(&about);
+    let (n, gone) = kept.oldest(&about);
     places.truncate(n);
     let mut held = 0;
     places.retain(|place| {
@@ -81,7 +81,7 @@ pub(super) fn tool_results(
 }
 
 /// The tool results that the rules of one stage keep.
-struct SparedResults {
+struct KeptResults {
     /// Results in this message and later ones.
     from_message: u32,
     /// The newest results up to this total weight.
@@ -90,7 +90,7 @@ struct SparedResults {
     newest: usize,
 }
 
-impl SparedResults {
+impl KeptResults {
     fn new(case: &Case, working: &Working<'_>, take: &Take, moment: &Moment) -> Self {
         let entries = &working.context.entries;
         let (mut from_message, mut protect, mut newest) = (u32::MAX, 0.0, 0.0);

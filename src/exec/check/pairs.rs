@@ -75,7 +75,7 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
         .map(|idx| read.parts_of(&read.messages[*idx]));
     let calls: usize = parts.map(|parts| calls_of(parts).count()).sum();
     let position = match required_position(read) {
-        ResultPosition::Anywhere => "after",
+        ResultPosition::AnywhereAfter => "after",
         _ => "directly after",
     };
     let calls = counted(calls, "call");
@@ -148,7 +148,7 @@ fn faults<'a>(session: &'a Session, order: &[usize]) -> Vec<FaultyCall<'a>> {
     let left = results.filter(is_left).map(|(at, (_, call))| (at, call));
     let mut found = matched(missed, left.collect());
     found.sort_by_key(|faulty| faulty.message);
-    if required_position(session) == ResultPosition::Anywhere {
+    if required_position(session) == ResultPosition::AnywhereAfter {
         found.retain(|faulty| faulty.fault != Fault::Apart);
     }
     for faulty in &mut found {
@@ -212,13 +212,15 @@ fn following_results<'a>(session: &'a Session, rest: &[&Message]) -> Vec<(usize,
     let messages = rest.iter();
     let n = match position {
         ResultPosition::NextToolMessages => messages.take_while(|m| m.role == Role::Tool).count(),
-        ResultPosition::NextMessage => messages.take(1).filter(|m| m.role == Role::User).count(),
-        ResultPosition::BeforeNextAnswer | ResultPosition::Anywhere => {
+        ResultPosition::StartOfNextMessage => {
+            messages.take(1).filter(|m| m.role == Role::User).count()
+        }
+        ResultPosition::BeforeNextAnswer | ResultPosition::AnywhereAfter => {
             messages.take_while(|m| m.role != Role::Assistant).count()
         }
     };
     let results = |message: &&Message| {
-        let head = if position == ResultPosition::NextMessage {
+        let head = if position == ResultPosition::StartOfNextMessage {
             head(session.parts_of(message))
         } else {
             message.parts.len()

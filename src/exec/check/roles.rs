@@ -52,10 +52,10 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session, report: &ImportReport
     )
 }
 
-/// Returns an unknown role in a list of messages. In other formats, unknown records are allowed.
+/// Returns an unknown role in a provider's request. The own formats of programs may contain unknown records.
 fn unknown_role<'a>(promise: &Promise<'_>, report: &'a ImportReport) -> Option<&'a str> {
-    let is_list = matches!(promise.format.name, "openai_chat" | "anthropic_messages");
-    let records = report.records.iter().filter(|_| is_list);
+    let is_request = promise.format.accepts_any_source();
+    let records = report.records.iter().filter(|_| is_request);
     records
         .filter(|(role, count)| *role != "other" && count.in_context < count.count)
         .map(|(role, _)| role.as_str())

@@ -345,9 +345,8 @@ fn a_notice_between_kept_messages_only_changes_the_id_of_a_parent() {
         knobs: &policy.defaults(),
         call: 0,
     };
-    let write = format.export.expect("it can be written");
-    let written = write(&case.session, &managed).expect("a session of this format");
-    let written = String::from_utf8(written).expect("text");
+    let written = format.write(&case.session, &managed);
+    let written = String::from_utf8(written.expect("a session of this format")).expect("text");
     let kept_bytes = |text: &str| {
         let (read, _) =
             read_back(&promise, text.as_bytes().to_vec().into()).expect("it reads back");

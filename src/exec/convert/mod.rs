@@ -9,9 +9,9 @@ pub use aspect::Aspect;
 
 use super::files::{StagedFile, check_is_new, write_error};
 use super::load::Loaded;
-use crate::formats::{FORMATS, Format, Input};
+use crate::formats::{self, Format, Input};
 use crate::progress::Progress;
-use crate::session::{Managed, ManagedEntry, Session, SessionBuilder, Source};
+use crate::session::{Managed, ManagedEntry, Session};
 use std::path::{Path, PathBuf};
 
 /// A converted session.
@@ -91,23 +91,6 @@ pub fn would_convert(
     Ok(compare::aspects(loaded, &read))
 }
 
-/// Returns the formats to which every session can be converted.
-pub fn targets() -> impl Iterator<Item = &'static Format> {
-    FORMATS.iter().filter(|format| takes_any_session(format))
-}
-
-/// Returns true if every session can be written in a format. Other formats only hold their own sessions.
-fn takes_any_session(format: &Format) -> bool {
-    let empty = SessionBuilder::new(Source {
-        name: String::new(),
-        format: "",
-        bytes: Vec::new().into(),
-    });
-    format
-        .export
-        .is_some_and(|export| export(&empty.finish(), &Managed::default()).is_ok())
-}
-
 /// Writes the whole history without the summaries of recorded compactions, since the messages that they replace are included.
 fn converted(session: &Session, format: &Format) -> Result<Vec<u8>, String> {
     let all = (0..session.messages.len()).filter(|idx| session.messages[*idx].in_history);
@@ -115,17 +98,21 @@ fn converted(session: &Session, format: &Format) -> Result<Vec<u8>, String> {
         entries: all.map(|message| ManagedEntry::Kept { message }).collect(),
         ..Managed::default()
     };
-    let Some(export) = format.export.filter(|_| takes_any_session(format)) else {
-        let known: Vec<&str> = targets().map(|format| format.name).collect();
+    if !format.accepts_any_source() {
+        let known: Vec<&str> = formats::accepting_any_source()
+            .map(|format| format.name)
+            .collect();
         return Err(format!(
             "converting to {} is not supported; choose {}",
             format.label,
             known.join(" or ")
         ));
-    };
+    }
     // Keeps the bytes decompressed while records are read one by one.
     let _held = session.source.bytes.whole();
-    export(session, &managed).map_err(|error| error.to_string())
+    format
+        .write(session, &managed)
+        .map_err(|error| error.to_string())
 }
 
 /// Parses the result as this format, without detection.
@@ -140,7 +127,7 @@ fn read_again(bytes: Vec<u8>, format: &Format, progress: &Progress) -> Result<Se
             format.label
         )
     };
-    let parsed = (format.parse)(&input, progress);
+    let parsed = format.read(&input, progress);
     let parsed = parsed.map_err(|error| failed(&error.to_string()))?;
     let read = parsed.sessions.into_iter().next();
     read.ok_or_else(|| failed("it contains no conversation"))

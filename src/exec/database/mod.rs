@@ -6,7 +6,7 @@ mod tables;
 
 use super::files::{LoadError, file_name, unpacked};
 use crate::figure::counted;
-use crate::formats::{self, DATABASES, Database, Entry, Input, Rows, Table, TableQuery};
+use crate::formats::{self, Database, Entry, Input, Rows, Table, TableQuery};
 use crate::progress::Progress;
 use copy::DatabaseCopy;
 use std::fs::{self, File};
@@ -144,7 +144,7 @@ impl Snapshot {
 impl OpenDatabase {
     fn open(copy: &DatabaseCopy, progress: &Progress) -> Result<Self, DatabaseError> {
         let mut reader = TableReader::open(&copy.path(), copy.bytes, progress)?;
-        let known = DATABASES.iter().flat_map(|database| database.tables);
+        let known = formats::databases().flat_map(|database| database.tables);
         let mut names: Vec<&str> = known.map(|(name, _)| *name).collect();
         names.sort_unstable();
         names.dedup();

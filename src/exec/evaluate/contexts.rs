@@ -7,7 +7,7 @@ use crate::chat::{ChatMessage, message_from_json};
 use crate::engine::{Case, Estimator, KnobValues, ManualEdits, Policy, Schedule};
 use crate::exec::export::{CallContext, ExportJob, context_with};
 use crate::exec::summary::{Answers, RequestRecord, Summarizer};
-use crate::formats::{self, FORMATS};
+use crate::formats;
 use crate::presets;
 use crate::units::Tokens;
 use serde_json::Value;
@@ -168,10 +168,7 @@ fn job(
     call: usize,
 ) -> ExportJob {
     // The writer of the source's own format would keep its document.
-    let name = match case.session.source.format {
-        "openai_chat" => "anthropic_messages",
-        _ => "openai_chat",
-    };
+    let format = formats::other_format(case.session.source.format);
     ExportJob {
         case,
         policy: policy.clone(),
@@ -179,7 +176,7 @@ fn job(
         schedule,
         until: Some(call),
         summarizer: Summarizer::Digest,
-        format: formats::by_name(name).unwrap_or(&FORMATS[0]),
+        format,
         output: PathBuf::new(),
         given: Vec::new(),
         files: None,

@@ -3,7 +3,7 @@
 use super::contexts::uncompacted;
 use super::job::{EvaluatedSession, EvaluationJob, Tier};
 use crate::analysis::probes::{KnownFacts, Probe, Written, write};
-use crate::engine::{Case, Did, ManualEdits, MessageStatus, Outcome, recorded, simulate};
+use crate::engine::{Case, Effect, ManualEdits, MessageStatus, Outcome, recorded, simulate};
 use crate::session::Session;
 use crate::units::Tokens;
 use rayon::prelude::*;
@@ -163,7 +163,7 @@ fn kept_by_lane(job: &EvaluationJob, played: &[(Case, Outcome)], call: usize) ->
 /// Returns the calls before which the policy removed something.
 pub(super) fn removals(outcome: &Outcome) -> Vec<usize> {
     let events = outcome.events.iter();
-    let removing = events.filter(|event| event.did == Did::Removed && !event.is_manual());
+    let removing = events.filter(|event| event.effect == Effect::Removed && !event.is_manual());
     let calls: BTreeSet<usize> = removing.map(|event| event.call).collect();
     calls.into_iter().collect()
 }

@@ -41,6 +41,8 @@ pub fn default_converted_path(source: &Path, format: &Format, is_copy: bool) -> 
     )
 }
 
+/// Extension of exports whose format and source have none.
+const DEFAULT_EXTENSION: &str = "json";
 /// Extensions of text files that a copy keeps. The session of a database becomes a JSON document.
 const COPIED: [&str; 5] = ["json", "jsonl", "ndjson", "md", "traj"];
 
@@ -61,13 +63,10 @@ fn folder_for(source: &Path) -> Option<PathBuf> {
         .map(Path::to_owned)
 }
 
-/// Extension of new files of a format with several layouts, if the source has none of them.
-const DEFAULT_EXTENSION: &str = "json";
-
-/// Returns the extension of an export. In a format with several layouts, it is that of the source.
+/// Returns the extension of an export. Formats with several layouts keep the layout and the extension of the source.
 fn export_extension(source: &Path, format: &Format) -> String {
-    let own = || own_extension(source).filter(|own| own.starts_with("json"));
-    let extension = format.extension.or_else(own);
+    let own = own_extension(source).filter(|own| own.starts_with("json"));
+    let extension = format.extension.or(own);
     extension.unwrap_or(DEFAULT_EXTENSION).to_owned()
 }
 

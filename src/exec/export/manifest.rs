@@ -147,7 +147,7 @@ pub(super) fn manifest(content: &ManifestContent<'_>, checks: &[Check], recipe: 
     let events = outcome.events.iter().map(|event| {
         json!({
             "call": event.call + 1, "stage": event.stage, "action": event.action, "when": event.cause.when,
-            "before": event.before, "after": event.after, "did": event.did.name(), "log": event.log,
+            "before": event.before, "after": event.after, "did": event.effect.name(), "log": event.log,
         })
     });
     let call = job

@@ -1,7 +1,7 @@
 //! Notes for the user about an executed run.
 
 use super::job::ExportJob;
-use crate::engine::{Budget, Did, Event, Hook, Outcome, Schedule, simulate};
+use crate::engine::{Budget, Effect, Event, Hook, Outcome, Schedule, simulate};
 use crate::figure::{self, counted};
 use crate::session::RecordedCompaction;
 use crate::units::Tokens;
@@ -75,7 +75,7 @@ fn late_results(job: &ExportJob, outcome: &Outcome) -> Option<String> {
         return None;
     }
     let changes_results = |event: &&Event| {
-        let is_change = matches!(event.did, Did::Removed | Did::Changed);
+        let is_change = matches!(event.effect, Effect::Removed | Effect::Changed);
         is_change && stages().any(|stage| stage.id == event.stage)
     };
     let results = |outcome: &Outcome| -> BTreeSet<usize> {

@@ -15,7 +15,7 @@ use crate::engine::{Answer, ExecutedContext, Outcome, Storage, drive};
 use crate::exec::check::{self, Check, Promise};
 use crate::exec::files::{StagedFile, check_is_new, write_error, write_file};
 use crate::exec::summary::{Answers, LogWriter, RequestRecord, digested, rejection};
-use crate::formats::{FORMATS, Format};
+use crate::formats::{self, Format};
 use crate::session::{FileBytes, Managed};
 use crate::units::Tokens;
 use std::path::{Path, PathBuf};
@@ -187,7 +187,7 @@ pub fn preview(job: &ExportJob) -> Result<Preview, String> {
         return Err(reason);
     }
     let mut notes = std::mem::take(&mut answers.notes);
-    notes.extend(outcome.warnings.iter().cloned());
+    notes.extend(outcome.warnings.iter().map(ToString::to_string));
     notes.extend(notes::run_notes(job, &outcome));
     notes.extend(answers.log().and_then(LogWriter::error));
     let log = answers.log().and_then(LogWriter::path);
@@ -212,7 +212,9 @@ struct ExecutedRun {
 
 /// Runs the policy with real answers and writes its files.
 fn execute(job: &ExportJob, base: &Path, answers: &mut Answers<'_>) -> Result<ExecutedRun, String> {
-    job.format.export.ok_or_else(|| cannot_write(job.format))?;
+    if !job.format.is_writable() {
+        return Err(cannot_write(job.format));
+    }
     let folder = files_folder(job, base);
     let storage = Storage::Folder(folder.to_string_lossy().into());
     let mut outcome = run(job, storage, answers);
@@ -257,9 +259,8 @@ impl ManagedResult {
         outcome: Outcome,
         mut notes: Vec<String>,
     ) -> Result<(Self, Vec<u8>), String> {
-        let write = job.format.export.ok_or_else(|| cannot_write(job.format))?;
         let (before, after) = (notes::before(job, &outcome), outcome.context.tokens());
-        notes.extend(outcome.warnings.iter().cloned());
+        notes.extend(outcome.warnings.iter().map(ToString::to_string));
         notes.extend(notes::run_notes(job, &outcome));
         let executed = ExecutedContext::new(outcome.context.clone())
             .map_err(|predicted| predicted.to_string())?;
@@ -273,7 +274,9 @@ impl ManagedResult {
         managed.calibration = job.case.ledger.calibration(executed.context().overhead);
         // Keeps the bytes decompressed while records are read one by one.
         let held = job.case.session.source.bytes.whole();
-        let bytes = write(&job.case.session, &managed)
+        let bytes = job
+            .format
+            .write(&job.case.session, &managed)
             .map_err(|error| format!("{error}; choose another format"))?;
         drop(held);
         let result = Self {
@@ -340,11 +343,7 @@ fn files_folder(job: &ExportJob, base: &Path) -> PathBuf {
 }
 
 fn cannot_write(format: &Format) -> String {
-    let known: Vec<_> = FORMATS
-        .iter()
-        .filter(|f| f.export.is_some())
-        .map(|f| f.name)
-        .collect();
+    let known: Vec<_> = formats::writable().map(|f| f.name).collect();
     format!(
         "exporting as {} is not supported; choose one of {}",
         format.label,
@@ -360,7 +359,7 @@ fn unchanged(
     requests: Vec<RequestRecord>,
 ) -> Exported {
     let tokens = outcome.context.tokens();
-    notes.extend(outcome.warnings.iter().cloned());
+    notes.extend(outcome.warnings.iter().map(ToString::to_string));
     let reason = reason_for_no_change(job, outcome, &requests);
     notes.push(format!("{reason}: nothing was written"));
     notes.extend(notes::run_notes(job, outcome));

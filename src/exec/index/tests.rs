@@ -44,7 +44,9 @@ impl IndexedFolder {
     }
 
     fn files(&self) -> Vec<FoundFile> {
-        find_in(self.sessions.path(), &Progress::default()).unwrap()
+        find_in(self.sessions.path(), &Progress::default())
+            .unwrap()
+            .files
     }
 
     fn update(&self) -> IndexUpdate {

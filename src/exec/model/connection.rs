@@ -2,7 +2,7 @@
 
 use super::{AskError, ModelClient, Proxy};
 use crate::providers::KeyHeader;
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use std::fs;
 use std::io::Read as _;
 use std::path::Path;
@@ -129,21 +129,12 @@ pub(super) fn headers(client: &ModelClient) -> Result<HeaderMap, AskError> {
         HeaderValue::from_static("application/json, text/event-stream"),
     );
     if let Some(key) = client.secret() {
-        let (name, value) = match api.key_header {
-            KeyHeader::Bearer => (
-                AUTHORIZATION,
-                HeaderValue::try_from(format!("Bearer {key}")),
-            ),
-            KeyHeader::XApiKey => (
-                HeaderName::from_static("x-api-key"),
-                HeaderValue::from_str(key),
-            ),
-        };
+        let KeyHeader { name, prefix } = api.key_header;
         // The error may quote the key.
-        let mut value = value
+        let mut value = HeaderValue::try_from(format!("{prefix}{key}"))
             .map_err(|_quoting| AskError::settings(super::KeyError::Unsendable.to_string()))?;
         value.set_sensitive(true);
-        headers.insert(name, value);
+        headers.insert(HeaderName::from_static(name), value);
     }
     Ok(headers)
 }

@@ -5,7 +5,7 @@ use crate::engine::Policy;
 use crate::exec::files::{LoadError, OwnFileKind, read_own, short_reason, write_own};
 use crate::exec::state::State;
 use crate::presets;
-use crate::presets::own::Own;
+use crate::presets::own::TunedPreset;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -16,8 +16,9 @@ const MAX_FILES: usize = 1_000;
 /// The folder of saved presets.
 #[derive(Clone, Debug, Default)]
 pub struct OwnPresets {
-    /// `None` with `--no-state`.
+    /// `None` without a home folder.
     folder: Option<PathBuf>,
+    is_read_only: bool,
 }
 
 /// A saved preset.
@@ -40,17 +41,29 @@ impl OwnPresets {
     /// Returns the presets in the data folder of the user.
     pub fn here() -> Self {
         let folder = State::path().map(|state| state.with_file_name("presets"));
-        Self { folder }
+        Self {
+            folder,
+            is_read_only: false,
+        }
     }
 
     /// Returns the presets in a folder, which need not exist.
     pub fn in_folder(folder: PathBuf) -> Self {
         Self {
             folder: Some(folder),
+            is_read_only: false,
         }
     }
 
-    /// Returns the folder; `None` with `--no-state`.
+    /// Returns the same presets, of which none can be saved.
+    pub fn read_only(self) -> Self {
+        Self {
+            is_read_only: true,
+            ..self
+        }
+    }
+
+    /// Returns the folder; `None` without a home folder.
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
@@ -68,8 +81,8 @@ impl OwnPresets {
     }
 
     /// Returns true if presets can be saved.
-    pub fn is_kept(&self) -> bool {
-        self.folder.is_some()
+    pub fn can_save(&self) -> bool {
+        self.folder.is_some() && !self.is_read_only
     }
 
     /// Reads all presets, sorted by name.
@@ -100,9 +113,10 @@ impl OwnPresets {
     ///
     /// # Errors
     /// Returns one line if it cannot be saved; then nothing was written.
-    pub fn save(&self, own: &Own) -> Result<PathBuf, LoadError> {
+    pub fn save(&self, own: &TunedPreset) -> Result<PathBuf, LoadError> {
         let failed = |why: String| LoadError(format!("cannot save the preset: {why}"));
-        let Some(path) = self.path_of(&own.name) else {
+        let path = self.path_of(&own.name).filter(|_| self.can_save());
+        let Some(path) = path else {
             return Err(failed("there is no folder for presets".to_owned()));
         };
         if let Some(folder) = path.parent() {
@@ -183,7 +197,7 @@ mod tests {
     use super::*;
     use crate::presets::own::own;
 
-    fn mine(label: &str) -> Result<Own, String> {
+    fn mine(label: &str) -> Result<TunedPreset, String> {
         let preset = presets::PRESETS[0].toml;
         let policy = presets::parse(preset).map_err(|e| e.to_string())?;
         own(preset, &policy.defaults(), label)
@@ -224,5 +238,7 @@ mod tests {
         assert_eq!(kept.clear().unwrap(), 1);
         assert_eq!(fs::read_to_string(&diary).unwrap(), "a diary");
         assert!(OwnPresets::default().save(&mine("Mine").unwrap()).is_err());
+        let read_only = kept.read_only();
+        assert!(!read_only.can_save() && read_only.save(&mine("Ours").unwrap()).is_err());
     }
 }

@@ -3,6 +3,7 @@
 use super::locations;
 use crate::exec::files::{LoadError, must_exist};
 use crate::exec::load::{events_in, is_piece};
+use crate::figure::grouped;
 use crate::progress::{Cancelled, Progress};
 use crate::units::Bytes;
 use std::collections::HashSet;
@@ -38,6 +39,15 @@ pub struct FoundFile {
     pub is_named: bool,
 }
 
+/// The result of a search for session files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FoundFiles {
+    /// The files, newest first.
+    pub files: Vec<FoundFile>,
+    /// Warning that the search stopped at its limit, so that files are missing.
+    pub warning: Option<String>,
+}
+
 impl FoundFile {
     /// Returns whether the agent migrated the session of this file to a database with these ids.
     pub(in crate::exec) fn is_migrated(&self, ids: &HashSet<String>) -> bool {
@@ -46,41 +56,46 @@ impl FoundFile {
     }
 }
 
-/// Finds the session files of all agents on this machine, newest first. Blocks.
+/// Finds the session files of all agents on this machine. Blocks.
 ///
 /// # Errors
 /// Returns [`Cancelled`] if `progress` is cancelled.
-pub fn find(progress: &Progress) -> Result<Vec<FoundFile>, Cancelled> {
-    let (mut found, mut seen) = (Vec::new(), HashSet::new());
+pub fn find(progress: &Progress) -> Result<FoundFiles, Cancelled> {
+    let mut search = Search::new(MAX_FILES, progress);
+    let mut seen = HashSet::new();
     for root in locations::all() {
         // Two locations can be the same if a variable names the usual folder.
         if !seen.insert((root.folder.clone(), root.segments.clone())) {
             continue;
         }
-        let mut search = Search {
-            agent: Some(root.agent),
-            progress,
-            found: &mut found,
-        };
+        search.agent = Some(root.agent);
         search.segments(&root.folder, &root.segments, MAX_DEPTH)?;
     }
-    Ok(newest_first(found))
+    Ok(search.finish())
 }
 
-/// Finds the files below a folder that may contain a session, newest first. A file is found itself. Blocks.
+/// Finds the files below a folder that may contain a session. A file is found itself. Blocks.
 ///
 /// # Errors
 /// Returns a [`LoadError`] if the path is neither a folder nor a file, or `progress` is cancelled.
-pub fn find_in(folder: &Path, progress: &Progress) -> Result<Vec<FoundFile>, LoadError> {
+pub fn find_in(folder: &Path, progress: &Progress) -> Result<FoundFiles, LoadError> {
+    find_up_to(MAX_FILES, folder, progress)
+}
+
+fn find_up_to(max: usize, folder: &Path, progress: &Progress) -> Result<FoundFiles, LoadError> {
     let metadata = must_exist(folder)?;
     if metadata.is_file() {
-        return Ok(vec![FoundFile {
+        let file = FoundFile {
             agent: None,
             path: folder.to_owned(),
             size: Bytes(metadata.len()),
             modified: metadata.modified().ok(),
             is_named: true,
-        }]);
+        };
+        return Ok(FoundFiles {
+            files: vec![file],
+            warning: None,
+        });
     }
     if !metadata.is_dir() {
         let folder = folder.display();
@@ -88,14 +103,9 @@ pub fn find_in(folder: &Path, progress: &Progress) -> Result<Vec<FoundFile>, Loa
             "{folder} is neither a folder nor a file; give one of them"
         )));
     }
-    let mut found = Vec::new();
-    let mut search = Search {
-        agent: None,
-        progress,
-        found: &mut found,
-    };
+    let mut search = Search::new(max, progress);
     if search.add_folder(folder) {
-        return Ok(found);
+        return Ok(search.finish());
     }
     let searched = search.below(folder, MAX_DEPTH, &|name| {
         let is_sidecar = SIDECARS.iter().any(|end| name.ends_with(end));
@@ -108,25 +118,46 @@ pub fn find_in(folder: &Path, progress: &Progress) -> Result<Vec<FoundFile>, Loa
                 .any(|known| ending.eq_ignore_ascii_case(known))
     });
     searched.map_err(|cancelled| LoadError(cancelled.to_string()))?;
-    Ok(newest_first(found))
-}
-
-fn newest_first(mut found: Vec<FoundFile>) -> Vec<FoundFile> {
-    found.sort_by(|a, b| {
-        b.modified
-            .cmp(&a.modified)
-            .then_with(|| a.path.cmp(&b.path))
-    });
-    found
+    Ok(search.finish())
 }
 
 struct Search<'a> {
     agent: Option<&'static str>,
+    /// Number of files at which the search stops.
+    max: usize,
     progress: &'a Progress,
-    found: &'a mut Vec<FoundFile>,
+    found: Vec<FoundFile>,
+    /// A folder was not searched, since the search had stopped.
+    is_cut: bool,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn new(max: usize, progress: &'a Progress) -> Self {
+        Self {
+            agent: None,
+            max,
+            progress,
+            found: Vec::new(),
+            is_cut: false,
+        }
+    }
+
+    fn finish(self) -> FoundFiles {
+        let mut files = self.found;
+        files.sort_by(|a, b| {
+            b.modified
+                .cmp(&a.modified)
+                .then_with(|| a.path.cmp(&b.path))
+        });
+        let warning = self.is_cut.then(|| {
+            let n = grouped(files.len() as u64);
+            format!(
+                "the search stopped after {n} files; choose a smaller folder to find the others"
+            )
+        });
+        FoundFiles { files, warning }
+    }
+
     /// Adds the files in a folder that match these path segments.
     fn segments(
         &mut self,
@@ -182,11 +213,14 @@ impl Search<'_> {
     }
 
     /// Lists a folder; empty if it cannot be read.
-    fn entries(&self, folder: &Path) -> Result<Vec<DirEntry>, Cancelled> {
+    fn entries(&mut self, folder: &Path) -> Result<Vec<DirEntry>, Cancelled> {
         self.progress.check_cancelled()?;
-        let is_enough = self.found.len() >= MAX_FILES;
-        let entries = fs::read_dir(folder).ok().filter(|_| !is_enough);
-        Ok(entries.into_iter().flatten().flatten().collect())
+        if self.found.len() >= self.max {
+            self.is_cut = true;
+            return Ok(Vec::new());
+        }
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        Ok(entries.collect())
     }
 
     /// Adds a folder whose files form one session, except in a store, where names identify sessions. Returns true if added.
@@ -273,8 +307,25 @@ mod tests {
         std::os::unix::fs::symlink(at("a.jsonl"), at("link.jsonl")).unwrap();
         std::os::unix::fs::symlink(folder.path(), at("deep/round")).unwrap();
         let found = find_in(folder.path(), &Progress::default()).unwrap();
-        let mut names: Vec<_> = found.iter().map(|f| f.path.clone()).collect();
+        let mut names: Vec<_> = found.files.iter().map(|f| f.path.clone()).collect();
         names.sort();
         assert_eq!(names, [at("a.jsonl"), at("deep/b.JSON")]);
+        assert_eq!(found.warning, None);
+    }
+
+    #[test]
+    fn a_search_that_reaches_its_limit_warns() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a", "b", "c"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+            fs::write(folder.path().join(name).join("s.json"), "{}").unwrap();
+        }
+        let search = |max| find_up_to(max, folder.path(), &Progress::default()).unwrap();
+        assert_eq!(search(3).warning, None);
+        let found = search(2);
+        assert_eq!(found.files.len(), 2);
+        let warning =
+            "the search stopped after 2 files; choose a smaller folder to find the others";
+        assert_eq!(found.warning.as_deref(), Some(warning));
     }
 }

@@ -10,7 +10,7 @@ mod locations;
 mod summary;
 
 pub use cache::Cache;
-pub use find::{FoundFile, find, find_in};
+pub use find::{FoundFile, FoundFiles, find, find_in};
 pub(super) use listing::moment;
 pub use listing::{Listed, Listing, Parent, list};
 pub(super) use locations::folders;

@@ -119,7 +119,7 @@ impl SessionSummary {
 
     /// Returns the label of the format.
     pub fn format_label(&self) -> &str {
-        formats::by_name(&self.format).map_or(&self.format, |format| format.label)
+        formats::label(&self.format)
     }
 
     /// Returns true if the number of compactions is meaningful, since the format records them.

@@ -8,6 +8,7 @@ mod write;
 
 use super::message_list::{self, DetectedList, Dialect, Writes};
 use super::{Format, Probe, RecordedData, ResultPosition, json};
+use crate::session::ModelVendor;
 use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format {
@@ -15,15 +16,18 @@ pub(super) const FORMAT: Format = Format {
     label: "Anthropic Messages",
     detect,
     parse: |input, progress| message_list::read(input, progress, &DIALECT),
-    export: Some(write::export),
+    write_own: Some(|session, managed| message_list::write_own(session, managed, &DIALECT)),
+    write_other: Some(write::request),
+    extension: Some("json"),
+    has_anthropic_blocks: true,
+    result_position: ResultPosition::StartOfNextMessage,
     recorded: &[
         RecordedData::Usage,
         RecordedData::Times,
         RecordedData::SystemPrompt,
         RecordedData::Tools,
     ],
-    extension: Some("json"),
-    result_position: ResultPosition::NextMessage,
+    vendor: Some(ModelVendor::Anthropic),
     ..Format::READ_ONLY
 };
 

@@ -1,22 +1,18 @@
 //! Writes edited messages, and whole conversations of other formats.
 
-use super::DIALECT;
 use crate::formats::CannotExport;
 use crate::formats::content::{Media, MediaSource};
 use crate::formats::editing::{
     Editing, PartChange, Patch, array_at, at_path, json_string, patched, text_block, without,
 };
 use crate::formats::message_list::{
-    Block, Lines, PlainMessage, definition, document, plain_messages, write_own,
+    Block, Lines, PlainMessage, definition, document, plain_messages,
 };
 use crate::session::{Body, Managed, MediaKind, Part, Role, Session, Span};
 use serde_json::{Map, Value, json};
 
-/// Writes a conversation into its own document or, for other formats, as a request.
-pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
-    if session.source.format == DIALECT.name {
-        return write_own(session, managed, &DIALECT);
-    }
+/// Writes a conversation of another format as a request.
+pub(super) fn request(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
     let request = Request::of(plain_messages(session, managed));
     let mut members = Vec::new();
     if let Some(model) = session.models.last() {

@@ -4,6 +4,7 @@
 //! calibration.
 
 use super::blocks;
+use crate::formats::content;
 use crate::formats::json::{BorrowedValue, joined};
 use crate::session::{Body, Part};
 use std::borrow::Cow;
@@ -30,11 +31,7 @@ pub(super) fn parts(attachment: &BorrowedValue<'_>) -> Vec<Part> {
     } else {
         Body::Text(text.into())
     };
-    vec![Part {
-        body,
-        record: 0,
-        block: 0,
-    }]
+    vec![content::part(0, body)]
 }
 
 /// Whether a hook's output is sent to the model: for two events, or if the record kind implies it.

@@ -8,11 +8,6 @@ use std::borrow::Cow;
 /// Returns the parts of a content, a text or blocks. Every block gives at least one part, so that an edit can refer to
 /// each block.
 pub(super) fn parts(content: &BorrowedValue<'_>) -> Vec<Part> {
-    let part = |block: usize, body| Part {
-        body,
-        record: 0,
-        block: u32::try_from(block).unwrap_or(u32::MAX),
-    };
     let blocks = match content {
         BorrowedValue::Null => &[],
         BorrowedValue::List(blocks) => &blocks[..],
@@ -20,7 +15,7 @@ pub(super) fn parts(content: &BorrowedValue<'_>) -> Vec<Part> {
     };
     let mut parts = Vec::with_capacity(blocks.len());
     for (idx, block) in blocks.iter().enumerate() {
-        parts.extend(bodies(block).map(|body| part(idx, body)));
+        parts.extend(bodies(block).map(|body| content::part(idx, body)));
     }
     parts
 }

@@ -8,7 +8,7 @@ use super::tree::{RecordPlace, uuid};
 use crate::formats::json::member;
 use crate::formats::{Input, Warning, counts, title};
 use crate::progress::{Cancelled, Progress};
-use crate::session::{CallDraft, Draft, Part, Role, Session, SessionBuilder, Source, Usage};
+use crate::session::{CallDraft, Draft, Part, Role, Session, SessionBuilder, Usage};
 use crate::units::Tokens;
 use std::collections::HashMap;
 
@@ -31,15 +31,7 @@ pub(super) fn read_conversation(
     places: &[RecordPlace],
     progress: &Progress,
 ) -> Result<ReadConversation, Cancelled> {
-    let name = match number {
-        Some(number) => format!("{} #{number}", input.name),
-        None => input.name.clone(),
-    };
-    let source = Source {
-        name,
-        format: super::FORMAT.name,
-        bytes: input.bytes.clone(),
-    };
+    let source = input.source(super::FORMAT.name, number);
     let parts = with_names_of_tools(parts, entries, places);
     let mut line = ConversationBuilder::new(SessionBuilder::new(source), entries, parts, places);
     let mut is_context = Vec::with_capacity(entries.len());

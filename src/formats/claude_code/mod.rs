@@ -20,9 +20,9 @@ mod tree;
 
 use super::json::BorrowedValue;
 use super::read_log::ReadLog;
-use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json, jsonl};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, SubAgentFiles, json, jsonl};
 use crate::progress::Progress;
-use crate::session::Span;
+use crate::session::{ModelVendor, Span};
 pub use agents::AgentCalls;
 use jsonl::Record;
 
@@ -32,16 +32,19 @@ pub(super) const FORMAT: Format = Format {
     detect,
     in_pieces: true,
     parse,
-    export: Some(export::export),
+    write_own: Some(export::export),
     recorded: &[
         RecordedData::Usage,
         RecordedData::Times,
         RecordedData::Compactions,
         RecordedData::SubAgents,
     ],
+    vendor: Some(ModelVendor::Anthropic),
+    has_anthropic_blocks: true,
+    sub_agent_files: Some(SubAgentFiles::SessionFolder),
+    extension: Some("jsonl"),
     kept: Some(export::embedded::kept),
     resume: Some(resume::RESUME),
-    extension: Some("jsonl"),
     ..Format::READ_ONLY
 };
 

@@ -24,7 +24,7 @@ const MAX_REPEATED: usize = 64 << 20;
 const MAX_AGENTS: usize = 2000;
 
 /// Description of a file without a conversation.
-const WHAT: &str = "a Claude Code session without a message";
+const EMPTY: &str = "a Claude Code session without a message";
 
 /// Reads the conversations of these records.
 pub(super) fn read(
@@ -44,7 +44,7 @@ pub(super) fn read(
     log.warnings.extend(conversation.warnings);
     log.report = report(&entries, &main, &conversation.is_context, &agents);
     if conversation.session.messages.is_empty() {
-        return log.finish(input, Vec::new(), WHAT);
+        return log.finish(input, Vec::new(), EMPTY);
     }
     let texts = [
         abandoned(&entries, &main, branches.len()),
@@ -74,7 +74,7 @@ pub(super) fn read(
     let texts = texts.into_iter().flatten().chain(shrinking);
     log.warnings
         .extend(texts.map(|text| Warning { line: None, text }));
-    log.finish(input, sessions, WHAT)
+    log.finish(input, sessions, EMPTY)
 }
 
 /// Counts the records by kind.

@@ -3,10 +3,10 @@
 //! Records keep their own ids and name the session and the record that they were copied from, as in the program's own
 //! forks.
 
-use super::super::editing::{Patch, patched};
-use super::super::json::{member, str_at};
-use super::super::jsonl::{Record, map_records};
-use super::super::{CannotExport, NewSession, Resumable, Resume};
+use crate::formats::editing::{Patch, patched};
+use crate::formats::json::{member, str_at};
+use crate::formats::jsonl::{Record, map_records};
+use crate::formats::{CannotExport, NewSession, Resumable, Resume};
 use crate::progress::Progress;
 use crate::session::Span;
 use serde_json::{Value, json};

@@ -36,6 +36,7 @@ pub(super) struct Course {
 
 /// Maximum number of branches with separate conversations.
 const MAX_BRANCHES: usize = 50;
+
 /// Returns the courses of the conversation: the main one, then the rewound branches in order of their last records.
 pub(super) fn courses(entries: &[Entry]) -> Vec<Course> {
     let is_sidechain = !entries.iter().any(|e| is_message(e) && is_in(e, false));

@@ -1,7 +1,7 @@
 //! Compactions of Roo and Kilo. Hidden messages name the summary or truncation that replaces them and stay in the file,
 //! so that the user can rewind.
 
-use super::super::json;
+use crate::formats::json;
 use crate::session::{MAX_KEPT, RecordedCompaction, Session};
 use serde_json::Value;
 use std::collections::HashSet;
@@ -100,7 +100,7 @@ fn marks_of(session: &Session, message: &crate::session::Message) -> Value {
     let Some(span) = message.raw.first() else {
         return Value::Null;
     };
-    super::super::json::members_except(
+    crate::formats::json::members_except(
         &session.source.bytes.whole(),
         span,
         &["content", "role", "reasoning_details"],

@@ -1,7 +1,7 @@
 //! Reads messages and the usage of their calls.
 
-use super::super::notes::unknown_role;
-use super::super::{content, counts, json};
+use crate::formats::notes::unknown_role;
+use crate::formats::{content, counts, json};
 use crate::session::{Body, CallDraft, Draft, Part, Role, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
@@ -30,13 +30,9 @@ pub(super) fn read(value: &Value) -> Result<Draft, String> {
     let mut parts = value.get("content").map(content::parts).unwrap_or_default();
     let thought = json::str_at(value, &["reasoning_content"]).filter(|_| role == Role::Assistant);
     let thought = thought.and_then(|text| content::thought(text, 0));
-    let number = parts.iter().map(|p| p.block + 1).max().unwrap_or(0);
     // As it is not among the blocks, it gets the number after the last one.
-    parts.extend(thought.map(|body| Part {
-        body,
-        record: 0,
-        block: number,
-    }));
+    let number = parts.iter().map(|p| p.block as usize + 1).max();
+    parts.extend(thought.map(|body| content::part(number.unwrap_or(0), body)));
     let is_marker = json::is_true(value, &["isTruncationMarker"]);
     let is_compaction = json::str_at(value, &["metadata", "kind"])
         .is_some_and(|kind| kind.starts_with("compaction"));
@@ -73,7 +69,8 @@ fn is_from_program(parts: &[Part]) -> bool {
 
 /// Returns the call recorded with an answer.
 pub(super) fn call(value: &Value) -> Option<CallDraft> {
-    let usage = sdk(value).or_else(|| classic(value))?;
+    let of_sdk = value.get("metrics").and_then(counts::camel_case_usage);
+    let usage = of_sdk.or_else(|| classic(value))?;
     let model = ["id", "modelId"]
         .iter()
         .find_map(|key| json::str_at(value, &["modelInfo", key]));
@@ -82,24 +79,6 @@ pub(super) fn call(value: &Value) -> Option<CallDraft> {
         window: None,
         usage: Some(usage),
         time: json::millis_at(value, &["ts"]),
-    })
-}
-
-/// Reads the usage of the SDK, whose `inputTokens` include cache reads.
-fn sdk(value: &Value) -> Option<Usage> {
-    let count = |key| counts::tokens_at(value, &["metrics", key]);
-    let (input, read, write) = (
-        count("inputTokens")?,
-        count("cacheReadTokens"),
-        count("cacheWriteTokens"),
-    );
-    let input = counts::whole_input(input, read, write);
-    (input > Tokens::ZERO).then(|| Usage {
-        input,
-        cache_read: read,
-        cache_write: write,
-        output: count("outputTokens"),
-        ..Usage::default()
     })
 }
 

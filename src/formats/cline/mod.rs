@@ -12,7 +12,8 @@ mod screen;
 
 use super::message_list::{self, Dialect, Shape, Writes};
 use super::{
-    CannotExport, Format, Input, ParseError, Parsed, Probe, RecordedData, content, editing, json,
+    CannotExport, FolderFile, Format, Input, ParseError, Parsed, Probe, RecordedData, content,
+    editing, folder, json,
 };
 use crate::progress::Progress;
 use crate::session::{Draft, Managed, ManagedEntry, Role, Session};
@@ -22,8 +23,9 @@ pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
     label: "Cline, Roo or Kilo task",
     detect,
+    combine_files: Some(combined),
     parse,
-    export: Some(export),
+    write_own: Some(export),
     recorded: &[
         RecordedData::Usage,
         RecordedData::Times,
@@ -37,7 +39,7 @@ pub(super) const FORMAT: Format = Format {
 const DIALECT: Dialect = Dialect {
     name: "cline",
     shape: Shape {
-        lists: &["messages", "api_conversation_history.json"],
+        lists: &["messages", CLINE_HISTORY],
         ..message_list::CHAT
     },
     title: message_list::title,
@@ -59,6 +61,9 @@ const DIALECT: Dialect = Dialect {
     ..Dialect::READ_ONLY
 };
 
+/// File name of the conversation, which identifies a task's folder.
+pub const CLINE_HISTORY: &str = "api_conversation_history.json";
+
 /// Members of a message that only these programs write.
 const OWN: [&str; 8] = [
     "modelInfo",
@@ -74,7 +79,7 @@ const OWN: [&str; 8] = [
 fn detect(probe: &Probe) -> Option<String> {
     let document = probe.document()?;
     let is_sdk = document.get("sessionId").is_some() && document.get("agent").is_some();
-    let in_folder = document.get(super::CLINE_HISTORY);
+    let in_folder = document.get(CLINE_HISTORY);
     let listed = if is_sdk {
         document.get("messages")?.as_array()?
     } else if let Some(listed) = in_folder {
@@ -110,17 +115,24 @@ fn detect(probe: &Probe) -> Option<String> {
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut parsed = message_list::read(input, progress, &DIALECT)?;
     let screen = screen::usages(&input.bytes.whole());
-    let folder = folder(&input.bytes.whole());
+    let project = project(&input.bytes.whole());
     for session in &mut parsed.sessions {
-        session.project.clone_from(&folder);
+        session.project.clone_from(&project);
         condense::apply(session);
         screen::apply(session, &screen);
     }
     Ok(parsed)
 }
 
+/// Combines the files of a task: one member per file, under its name.
+fn combined(files: &[FolderFile]) -> Option<Vec<u8>> {
+    files.iter().find(|file| file.name == CLINE_HISTORY)?;
+    let members = files.iter().map(|file| (file.file_name(), file.value()));
+    Some(folder::object(members))
+}
+
 /// Returns the working folder of a task, under Cline's or Roo's key.
-fn folder(bytes: &[u8]) -> Option<String> {
+fn project(bytes: &[u8]) -> Option<String> {
     let item = json::member(bytes, &json::document_span(bytes), "history_item.json")?;
     let item = json::parse_span(bytes, &item)?;
     let folder = content::first(&item, &["cwdOnTaskInitialization", "workspace"]);
@@ -129,14 +141,14 @@ fn folder(bytes: &[u8]) -> Option<String> {
 
 fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
     let bytes: &[u8] = &session.source.bytes.whole();
-    if json::member(bytes, &json::document_span(bytes), super::CLINE_HISTORY).is_some() {
+    if json::member(bytes, &json::document_span(bytes), CLINE_HISTORY).is_some() {
         let reason = format!(
             "a task folder cannot be written; open its {} instead",
-            super::CLINE_HISTORY
+            CLINE_HISTORY
         );
         return Err(CannotExport { reason });
     }
-    let mut copy = message_list::write_own_only(session, managed, &DIALECT)?;
+    let mut copy = message_list::write_own(session, managed, &DIALECT)?;
     let is_ours = |entry: &ManagedEntry| matches!(entry, ManagedEntry::Written { .. });
     if managed.entries.iter().all(is_ours) {
         // A time distinguishes a list of Cline's from other lists of messages.

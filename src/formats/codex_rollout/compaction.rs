@@ -1,10 +1,11 @@
 //! Compactions by Codex and the resulting contexts.
 
-use super::super::json::{elements, member};
 use super::items::{Item, Sort};
 use super::lines::Line;
 use super::reader::CodexReader;
-use crate::session::{Body, Draft, Part, Role, Span};
+use crate::formats::content::part;
+use crate::formats::json::{elements, member};
+use crate::session::{Body, Draft, Role, Span};
 use crate::units::Tokens;
 
 /// Bytes of user messages that Codex keeps if a summary replaces everything else (versions before
@@ -31,11 +32,7 @@ impl CodexReader {
             self.add_history(line, message, history, &mut kept);
         } else {
             kept.extend(self.kept_messages());
-            let summary = vec![Part {
-                body: Body::Text(message.into()),
-                record: 0,
-                block: 0,
-            }];
+            let summary = vec![part(0, Body::Text(message.into()))];
             kept.push(self.builder.message(Draft {
                 time: line.time,
                 is_summary: true,

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const TOOL: &str = "spawn_agent";
 
 /// Reads the identity from the first line.
-pub(in crate::formats) fn identity(start: &[u8]) -> Option<SessionIdentity> {
+pub(super) fn read(start: &[u8]) -> Option<SessionIdentity> {
     let line = start.split(|b| *b == b'\n').next()?;
     let head: Value = serde_json::from_slice(line).ok()?;
     let payload = head.get("payload")?;

@@ -1,8 +1,8 @@
 //! Response items: the content sent to the model and the model's answers.
 
-use super::super::content;
-use super::super::json::{str_at, text_of};
 use super::tools;
+use crate::formats::content::{self, part};
+use crate::formats::json::{str_at, text_of};
 use crate::session::{Body, Part, Role};
 use serde_json::Value;
 
@@ -76,12 +76,12 @@ impl Item {
             "reasoning" => (
                 Role::Assistant,
                 Sort::Answer,
-                vec![part(reasoning(value), 0)],
+                vec![part(0, reasoning(value))],
             ),
             "function_call" | "custom_tool_call" | "local_shell_call" | "tool_search_call" => (
                 Role::Assistant,
                 Sort::Answer,
-                vec![part(tools::call(kind, value), 0)],
+                vec![part(0, tools::call(kind, value))],
             ),
             "function_call_output" | "custom_tool_call_output" | "tool_search_output" => {
                 (Role::Tool, Sort::Input, tools::result(value))
@@ -93,14 +93,14 @@ impl Item {
             "compaction" | "compaction_summary" | "context_compaction" => (
                 Role::Assistant,
                 Sort::Summary,
-                vec![part(encrypted(value), 0)],
+                vec![part(0, encrypted(value))],
             ),
             "ghost_snapshot" | "compaction_trigger" => (Role::System, Sort::NotContext, Vec::new()),
             // The provider keeps its results. As a call without a result it would look incomplete.
             "web_search_call" => (
                 Role::Assistant,
                 Sort::Answer,
-                vec![part(opaque(kind, value), 0)],
+                vec![part(0, opaque(kind, value))],
             ),
             _ => return Self::unknown(kind, value),
         };
@@ -157,7 +157,7 @@ impl Item {
         } else {
             (Role::User, Sort::Input)
         };
-        let parts = vec![part(opaque(kind, value), 0)];
+        let parts = vec![part(0, opaque(kind, value))];
         Self {
             id: id(value),
             role,
@@ -177,15 +177,6 @@ fn looks_injected(text: &str) -> bool {
     text.starts_with("# AGENTS.md instructions") || is_tag && !tag.starts_with("image")
 }
 
-/// Returns a part of an item. Every item is a separate record.
-pub(super) fn part(body: Body, block: usize) -> Part {
-    Part {
-        body,
-        record: 0,
-        block: u32::try_from(block).unwrap_or(u32::MAX),
-    }
-}
-
 fn id(value: &Value) -> Option<Box<str>> {
     str_at(value, &["id"]).map(Into::into)
 }
@@ -200,11 +191,11 @@ fn opaque(name: &str, value: &Value) -> Body {
 /// Returns the parts of a message's content.
 fn content(value: &Value) -> Vec<Part> {
     match value.get("content") {
-        Some(Value::String(text)) => vec![part(Body::Text(text.as_str().into()), 0)],
+        Some(Value::String(text)) => vec![part(0, Body::Text(text.as_str().into()))],
         Some(Value::Array(blocks)) => blocks
             .iter()
             .enumerate()
-            .map(|(idx, block)| part(block_body(block, None), idx))
+            .map(|(idx, block)| part(idx, block_body(block, None)))
             .collect(),
         _ => Vec::new(),
     }

@@ -1,10 +1,11 @@
 //! Parses the lines of a rollout.
 
-use super::super::counts::window_at;
-use super::super::json::{at, is_true, millis_at, str_at, u64_at};
-use super::super::jsonl::Record;
 use super::items::{self, Item};
 use super::usage::Count;
+use crate::formats::content::part;
+use crate::formats::counts::window_at;
+use crate::formats::json::{at, is_true, millis_at, str_at, u64_at};
+use crate::formats::jsonl::Record;
 use crate::session::{Body, Part, Span};
 use crate::units::{Millis, Tokens};
 use serde_json::Value;
@@ -190,11 +191,8 @@ fn meta(payload: &Value) -> Meta {
         Some(tool @ Value::Object(_)) => define(tool, &mut bodies),
         _ => {}
     }
-    let parts = bodies.into_iter().zip(0..).map(|(body, block)| Part {
-        body,
-        record: 0,
-        block,
-    });
+    let parts = bodies.into_iter().enumerate();
+    let parts = parts.map(|(block, body)| part(block, body));
     Meta {
         id: str_at(payload, &["id"]).unwrap_or_default().into(),
         forked_from: str_at(payload, &["forked_from_id"]).map(Into::into),

@@ -34,12 +34,13 @@ mod resume;
 mod tools;
 mod usage;
 
-pub(super) use identity::identity;
-
 use super::jsonl::map_records;
 use super::read_log::ReadLog;
-use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, ResultPosition, jsonl};
+use super::{
+    Format, Input, ParseError, Parsed, Probe, RecordedData, ResultPosition, SubAgentFiles, jsonl,
+};
 use crate::progress::Progress;
+use crate::session::ModelVendor;
 use lines::Line;
 use serde_json::Value;
 
@@ -49,7 +50,7 @@ pub(super) const FORMAT: Format = Format {
     detect,
     in_pieces: true,
     parse,
-    export: Some(export::export),
+    write_own: Some(export::export),
     recorded: &[
         RecordedData::Usage,
         RecordedData::Times,
@@ -57,10 +58,14 @@ pub(super) const FORMAT: Format = Format {
         RecordedData::SystemPrompt,
         RecordedData::Tools,
     ],
+    vendor: Some(ModelVendor::OpenAi),
+    result_position: ResultPosition::AnywhereAfter,
+    identity: Some(identity::read),
+    sub_agent_files: Some(SubAgentFiles::DayFolders),
+    extension: Some("jsonl"),
     kept: Some(record::kept),
     resume: Some(resume::RESUME),
-    extension: Some("jsonl"),
-    result_position: ResultPosition::Anywhere,
+    ..Format::READ_ONLY
 };
 
 /// Minimum share of records with known types for detection, in percent.
@@ -103,6 +108,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         parsed.report.sub_agents = identity::started(main);
     }
     let head = jsonl::opening(&input.bytes, 1);
-    parsed.report.parent = identity(&head).and_then(|identity| identity.parent.map(String::from));
+    parsed.report.parent =
+        identity::read(&head).and_then(|identity| identity.parent.map(String::from));
     Ok(parsed)
 }

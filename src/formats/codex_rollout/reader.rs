@@ -1,8 +1,5 @@
 //! Builds the session from the lines in order.
 
-use super::super::json::shortened;
-use super::super::read_log::ReadLog;
-use super::super::{Input, ParseError, Parsed, Warning, title};
 use super::FORMAT;
 use super::compaction::Compaction;
 use super::fork::Fork;
@@ -12,6 +9,9 @@ use super::message_index::MessageIndex;
 use super::neighbors;
 use super::reported_usage::OpenCall;
 use super::usage::Meter;
+use crate::formats::json::shortened;
+use crate::formats::read_log::ReadLog;
+use crate::formats::{Input, ParseError, Parsed, Warning, title};
 use crate::progress::Progress;
 use crate::session::{Body, CallDraft, Draft, Role, SessionBuilder, Source, Span};
 use crate::units::Tokens;
@@ -30,12 +30,7 @@ pub(super) fn read(
     log: ReadLog,
 ) -> Result<Parsed, ParseError> {
     let user_items = neighbors::user_items(&lines);
-    let source = Source {
-        name: input.name.clone(),
-        format: FORMAT.name,
-        bytes: input.bytes.clone(),
-    };
-    let mut reader = CodexReader::new(source, log);
+    let mut reader = CodexReader::new(input.source(FORMAT.name, None), log);
     reader.triggers = neighbors::triggers(&lines).into_iter();
     for (line, is_user_item) in lines.into_iter().zip(user_items) {
         progress.check_cancelled()?;

@@ -1,6 +1,6 @@
 //! The source text of response items.
 
-use super::super::json::{member, members};
+use crate::formats::json::{member, members};
 use crate::session::{Role, Session, Span};
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -26,7 +26,7 @@ impl Record {
             find("type").is_some_and(|(_, kind)| &bytes[kind.clone()] == b"\"compacted\"");
         if is_compacted
             && let Some(summary) = member(bytes, payload, "message")
-            && let Ok(Value::String(text)) = super::super::json::parse_lenient(&bytes[summary])
+            && let Ok(Value::String(text)) = crate::formats::json::parse_lenient(&bytes[summary])
         {
             return Self::Generated(
                 message_item(Role::User, &text)

@@ -2,11 +2,11 @@
 //!
 //! The head names the session that it was forked from, as in Codex's own forks.
 
-use super::super::byte_order_mark::text_start;
-use super::super::editing::{Patch, json_string, patched};
-use super::super::json::{member, members, str_at};
-use super::super::jsonl::{Record, map_records};
-use super::super::{CannotExport, NewSession, Resumable, Resume};
+use crate::formats::byte_order_mark::text_start;
+use crate::formats::editing::{Patch, json_string, patched};
+use crate::formats::json::{member, members, str_at};
+use crate::formats::jsonl::{Record, map_records};
+use crate::formats::{CannotExport, NewSession, Resumable, Resume};
 use crate::progress::Progress;
 use crate::session::Span;
 

@@ -1,8 +1,8 @@
 //! Tool calls and results in response items.
 
-use super::super::content;
-use super::super::json::{str_at, text_of};
-use super::items::{block_body, part};
+use super::items::block_body;
+use crate::formats::content::{self, part};
+use crate::formats::json::{str_at, text_of};
 use crate::session::{Body, Part};
 use serde_json::Value;
 
@@ -62,7 +62,7 @@ pub(super) fn result(value: &Value) -> Vec<Part> {
                 .iter()
                 .enumerate()
                 .filter(|(_, block)| block.get("text").is_none());
-            media.extend(others.map(|(idx, block)| part(block_body(block, Some(call)), idx)));
+            media.extend(others.map(|(idx, block)| part(idx, block_body(block, Some(call)))));
             text_of(inner).into()
         }
         Value::Object(block) => match block.get("text") {
@@ -79,7 +79,7 @@ pub(super) fn result(value: &Value) -> Vec<Part> {
         is_error: failed,
         text,
     };
-    let mut parts = vec![part(body, 0)];
+    let mut parts = vec![part(0, body)];
     parts.append(&mut media);
     parts
 }
@@ -112,5 +112,5 @@ pub(super) fn generated_image(value: &Value) -> Vec<Part> {
         Some(data) if !data.is_empty() => content::from_base64("image/png", data, None),
         _ => content::reference("image/png", 0, None),
     };
-    vec![part(Body::Text(prompt.into()), 0), part(image, 1)]
+    vec![part(0, Body::Text(prompt.into())), part(1, image)]
 }

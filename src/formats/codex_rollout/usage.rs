@@ -1,7 +1,7 @@
 //! The usage in `token_count` events, counted once per model call.
 
-use super::super::counts::{tokens_at, window_at};
-use super::super::json::at;
+use crate::formats::counts::{tokens_at, window_at};
+use crate::formats::json::at;
 use crate::session::Usage;
 use crate::units::Tokens;
 use serde_json::Value;

@@ -13,7 +13,7 @@ mod payload;
 pub(super) use call_matcher::CallMatcher;
 pub use media::media_bytes;
 pub(super) use media::{Media, MediaSource, all_in, found, of_block, of_urls};
-pub(super) use parts::{is_of_result, opaque, part, tool_definitions};
+pub(super) use parts::{assign_reasoning, is_of_result, opaque, part, tool_definitions};
 pub(super) use payload::{from_base64, from_url, reference};
 
 use super::json;

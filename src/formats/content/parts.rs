@@ -1,7 +1,7 @@
 //! Parts and drafts that several dialects share.
 
 use crate::formats::json;
-use crate::session::{Body, Draft, Part, Role};
+use crate::session::{Body, Draft, Part, Role, Usage};
 use serde_json::Value;
 
 /// Creates a part of a message with a single record.
@@ -23,6 +23,21 @@ pub(in crate::formats) fn is_of_result(part: &Part) -> bool {
                 ..
             }
     )
+}
+
+/// Assigns the provider's count of reasoning tokens to the first thought of an answer. The count includes the others,
+/// which get zero.
+pub(in crate::formats) fn assign_reasoning(parts: &mut [Part], usage: Option<&Usage>) {
+    let tokens = usage.and_then(|usage| usage.reasoning);
+    let tokens = tokens.and_then(|tokens| u32::try_from(tokens.0).ok());
+    let Some(mut left) = tokens.filter(|tokens| *tokens > 0) else {
+        return;
+    };
+    for part in parts {
+        if let Body::Thinking { reported, .. } = &mut part.body {
+            *reported = Some(std::mem::take(&mut left));
+        }
+    }
 }
 
 /// Creates the body for a block of an unknown type.
@@ -54,4 +69,38 @@ pub(in crate::formats) fn tool_definitions(body: &Value, keys: &[&str]) -> Optio
     };
     let parts: Vec<Part> = listed.enumerate().map(definition).collect();
     (!parts.is_empty()).then(|| Draft::new(Role::System, parts))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Tokens;
+
+    #[test]
+    fn reasoning_tokens_of_an_answer_count_once() {
+        let thought = || {
+            let text = "hm".into();
+            let body = Body::Thinking {
+                text,
+                sealed_bytes: 0,
+                reported: None,
+            };
+            part(0, body)
+        };
+        let assigned = |reasoning| {
+            let mut parts = [thought(), part(1, Body::Text("a".into())), thought()];
+            let usage = Usage {
+                reasoning,
+                ..Usage::default()
+            };
+            assign_reasoning(&mut parts, Some(&usage));
+            parts.map(|part| match part.body {
+                Body::Thinking { reported, .. } => reported,
+                _ => None,
+            })
+        };
+        assert_eq!(assigned(Some(Tokens(9))), [Some(9), None, Some(0)]);
+        assert_eq!(assigned(Some(Tokens(0))), [None; 3]);
+        assert_eq!(assigned(None), [None; 3]);
+    }
 }

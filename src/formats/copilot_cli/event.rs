@@ -1,8 +1,8 @@
 //! Parses events.
 
-use super::super::content::part;
-use super::super::jsonl::Record;
-use super::super::{content, counts, json};
+use crate::formats::content::part;
+use crate::formats::jsonl::Record;
+use crate::formats::{content, counts, json};
 use crate::session::{CallDraft, Draft, Part, Role, Span, Usage};
 use crate::units::{Millis, Tokens};
 use serde_json::Value;
@@ -167,7 +167,9 @@ fn event_content(
         "system.notification" | "skill.invoked" => injected(text("content")),
         "assistant.message" => answer(data, time, &draft),
         "tool.execution_complete" => result(data, &draft),
-        "assistant.usage" => usage(data).map_or(EventContent::Other, EventContent::Usage),
+        "assistant.usage" => {
+            counts::camel_case_usage(data).map_or(EventContent::Other, EventContent::Usage)
+        }
         "session.start" | "session.resume" => model("selectedModel"),
         "session.model_change" => model("newModel"),
         "session.auto_mode_resolved" => model("chosenModel"),
@@ -280,24 +282,4 @@ fn context_size(data: &Value) -> Option<Tokens> {
         .filter_map(|key| counts::tokens_at(data, &[key]))
         .sum();
     (sum > Tokens::ZERO).then_some(sum)
-}
-
-/// Returns the usage. The file does not record whether the input includes cached tokens, but cache reads cannot exceed
-/// it.
-fn usage(data: &Value) -> Option<Usage> {
-    let count = |key| counts::tokens_at(data, &[key]);
-    let (input, read, write) = (
-        count("inputTokens")?,
-        count("cacheReadTokens"),
-        count("cacheWriteTokens"),
-    );
-    let input = counts::whole_input(input, read, write);
-    (input > Tokens::ZERO).then(|| Usage {
-        input,
-        cache_read: read,
-        cache_write: write,
-        output: count("outputTokens"),
-        reasoning: count("reasoningTokens"),
-        ..Usage::default()
-    })
 }

@@ -7,7 +7,7 @@ use crate::formats::read_log::ReadLog;
 use crate::formats::transcript::Transcript;
 use crate::formats::{Input, ParseError, Parsed, json};
 use crate::progress::{Cancelled, Progress};
-use crate::session::{Body, CallDraft, Role, Session, SubAgent, Track, Usage};
+use crate::session::{Body, CallDraft, Draft, Role, Session, SubAgent, Track, Usage};
 use crate::units::Tokens;
 use std::collections::HashMap;
 
@@ -28,84 +28,44 @@ pub(super) fn read(
     progress: &Progress,
     mut log: ReadLog,
 ) -> Result<Parsed, ParseError> {
-    let (is_alive, before_rewinds) = rewound(&events, &mut log.notes);
-    for (event, is_alive) in events.iter().zip(&is_alive) {
-        let branch = match (is_alive, &event.agent) {
-            (false, _) => " (rewound)",
-            (true, Some(_)) => " (sub-agent)",
-            (true, None) => "",
-        };
-        let is_context = matches!(
-            event.content,
-            EventContent::Message(_) | EventContent::Answer(..) | EventContent::Compaction { .. }
-        );
-        log.report.note(
-            &format!("{}{branch}", event.kind),
-            *is_alive && event.agent.is_none() && is_context,
-        );
-        if matches!(event.content, EventContent::Unknown) {
-            let kind = json::shortened(&event.kind);
-            log.notes.once(
-                event.span.start,
-                format!("unknown event type `{kind}`: not counted"),
-            );
-        }
+    let (is_valid, rewinds) = rewound(&events, &mut log.notes);
+    for (event, is_valid) in events.iter().zip(&is_valid) {
+        count(event, *is_valid, &mut log);
     }
     let ran = events.iter().filter_map(|event| event.ran.as_ref());
     let models: Models<'_> = ran.map(|(call, model)| (&**call, &**model)).collect();
-    let mut sessions = Vec::new();
-    let alive = || {
-        events
-            .iter()
-            .zip(&is_alive)
-            .filter(|(_, alive)| **alive)
-            .map(|(event, _)| event)
+    let valid = || {
+        let all = events.iter().zip(&is_valid);
+        all.filter_map(|(event, is_valid)| is_valid.then_some(event))
     };
-    let main = alive().filter(|event| event.agent.is_none());
+    let is_main = |event: &&Event| event.agent.is_none();
+    let mut sessions = Vec::new();
     sessions.extend(read_conversation(
         Transcript::new(input, FORMAT.name, None),
-        main,
+        valid().filter(is_main),
         &models,
         progress,
         &mut log.notes,
     )?);
-    for (call, name, events) in agents(alive()) {
-        let number = sessions.len() + 1;
-        let transcript = Transcript::new(input, FORMAT.name, Some(number));
-        if let Some(mut session) = read_conversation(
-            transcript,
-            events.into_iter(),
-            &models,
-            progress,
-            &mut log.notes,
-        )? {
-            if session.title == session.source.name {
-                session.title.clone_from(&name);
-            }
-            session.track = Track::SubAgent(SubAgent {
-                id: None,
-                kind: Some(name.into()),
-                call: Some(call.into()),
-            });
-            sessions.push(session);
-        }
-    }
-    for (n, end) in before_rewinds.into_iter().enumerate() {
+    for (call, name, events) in agents(valid()) {
         let transcript = Transcript::new(input, FORMAT.name, Some(sessions.len() + 1));
-        let before = events[..end].iter().filter(|event| event.agent.is_none());
-        if let Some(mut session) =
-            read_conversation(transcript, before, &models, progress, &mut Notes::default())?
-        {
-            session.title = format!("{} (rewound {})", session.title, n + 1);
-            session.track = Track::Branch;
-            sessions.push(session);
-        }
+        let events = events.into_iter();
+        let read = read_conversation(transcript, events, &models, progress, &mut log.notes)?;
+        sessions.extend(read.map(|session| of_agent(session, call, name)));
+    }
+    for (n, end) in rewinds.into_iter().enumerate() {
+        let transcript = Transcript::new(input, FORMAT.name, Some(sessions.len() + 1));
+        let before = events[..end].iter().filter(is_main);
+        let notes = &mut Notes::default();
+        let read = read_conversation(transcript, before, &models, progress, notes)?;
+        sessions.extend(read.map(|session| Session {
+            title: format!("{} (rewound {})", session.title, n + 1),
+            track: Track::Branch,
+            ..session
+        }));
     }
     let spans = events.iter().map(|event| &event.span);
-    let folder = json::first_str(&input.bytes.whole(), spans, &["data", "context", "cwd"]);
-    for session in &mut sessions {
-        session.project.clone_from(&folder);
-    }
+    input.set_project(&mut sessions, spans, &["data", "context", "cwd"]);
     log.finish(
         input,
         sessions,
@@ -113,9 +73,48 @@ pub(super) fn read(
     )
 }
 
+/// Counts an event in the report and warns of an unknown one.
+fn count(event: &Event, is_valid: bool, log: &mut ReadLog) {
+    let branch = match (is_valid, &event.agent) {
+        (false, _) => " (rewound)",
+        (true, Some(_)) => " (sub-agent)",
+        (true, None) => "",
+    };
+    let is_context = matches!(
+        event.content,
+        EventContent::Message(_) | EventContent::Answer(..) | EventContent::Compaction { .. }
+    );
+    let in_context = is_valid && event.agent.is_none() && is_context;
+    let kind = format!("{}{branch}", event.kind);
+    log.report.note(&kind, in_context);
+    if matches!(event.content, EventContent::Unknown) {
+        let kind = json::shortened(&event.kind);
+        let text = format!("unknown event type `{kind}`: not counted");
+        log.notes.once(event.span.start, text);
+    }
+}
+
+/// Marks a session as that of the sub-agent with this name, which this call started.
+fn of_agent(session: Session, call: &str, name: String) -> Session {
+    let has_title = session.title != session.source.name;
+    Session {
+        title: if has_title {
+            session.title
+        } else {
+            name.clone()
+        },
+        track: Track::SubAgent(SubAgent {
+            id: None,
+            kind: Some(name.into()),
+            call: Some(call.into()),
+        }),
+        ..session
+    }
+}
+
 /// Returns whether each event is still valid, and the indices of the rewinds.
 fn rewound(events: &[Event], notes: &mut Notes) -> (Vec<bool>, Vec<usize>) {
-    let mut is_alive = vec![true; events.len()];
+    let mut is_valid = vec![true; events.len()];
     let mut rewinds = Vec::new();
     for (at, event) in events.iter().enumerate() {
         let EventContent::Rewind(id) = &event.content else {
@@ -123,7 +122,7 @@ fn rewound(events: &[Event], notes: &mut Notes) -> (Vec<bool>, Vec<usize>) {
         };
         match events[..at].iter().position(|e| e.id.as_ref() == Some(id)) {
             Some(from) => {
-                is_alive[from..at].fill(false);
+                is_valid[from..at].fill(false);
                 if rewinds.len() < MAX_REWINDS {
                     rewinds.push(at);
                 }
@@ -134,7 +133,7 @@ fn rewound(events: &[Event], notes: &mut Notes) -> (Vec<bool>, Vec<usize>) {
             ),
         }
     }
-    (is_alive, rewinds)
+    (is_valid, rewinds)
 }
 
 /// Returns the sub-agents in order of their first event: the call that started each, its name, and its events.
@@ -213,19 +212,7 @@ impl CopilotReader<'_> {
                 self.context.push(message);
             }
             EventContent::Answer(call, draft) if !draft.parts.is_empty() => {
-                let ran = draft.parts.iter().find_map(|part| match &part.body {
-                    Body::ToolCall { call, .. } => self.models.get(&**call),
-                    _ => None,
-                });
-                let named = call.model.clone().or(ran.map(|model| (*model).to_owned()));
-                self.model = named.or(self.model.take());
-                let call = CallDraft {
-                    model: self.model.clone(),
-                    usage: self.next_size.take().map(of_size),
-                    ..call.clone()
-                };
-                let message = self.transcript.add_answer(call, draft.clone());
-                self.context.push(message);
+                self.answer(call, draft);
             }
             EventContent::Usage(usage) => {
                 let usage = notes.usage(at, Some(*usage));
@@ -234,16 +221,7 @@ impl CopilotReader<'_> {
                 }
             }
             EventContent::Ended(size, model) => {
-                let size = notes.tokens(at, *size, CONTEXT_SIZE);
-                let session = self.transcript.builder.session();
-                let n_calls = session.calls.len();
-                // After a compaction the size is not that of the last call's context.
-                let is_its = session.compactions.last().is_none_or(|c| c.call < n_calls);
-                let last = n_calls.checked_sub(1).filter(|_| is_its);
-                let last = last.and_then(|last| self.transcript.builder.call_mut(last));
-                if let (Some(call), Some(size)) = (last, size.filter(|s| *s > Tokens::ZERO)) {
-                    call.usage.get_or_insert(of_size(size));
-                }
+                self.end(notes.tokens(at, *size, CONTEXT_SIZE));
                 if let Some(model) = model {
                     self.transcript.builder.usual_model(model);
                 }
@@ -265,20 +243,15 @@ impl CopilotReader<'_> {
                 after,
             } => {
                 let from = self.compacting_from.take().unwrap_or(self.context.len());
+                let summary = summary.clone();
+                let summary = summary.map(|draft| self.transcript.add_message(draft));
                 let mut kept = self.systems();
-                kept.extend(
-                    summary
-                        .clone()
-                        .map(|draft| self.transcript.add_message(draft)),
-                );
+                kept.extend(summary);
                 kept.extend(self.context.iter().skip(from));
                 let (before, after) = checked(*before, *after, at, notes);
                 let before = before.or(self.size_before.take());
                 self.next_size = None;
-                self.transcript
-                    .builder
-                    .compaction("auto", before, after, kept.clone());
-                self.context = kept;
+                self.compact(before, after, kept);
             }
             EventContent::Truncation {
                 messages,
@@ -287,20 +260,51 @@ impl CopilotReader<'_> {
             } if *messages > 0 => {
                 notes.once(at, "a truncation does not record which messages it removed; the oldest are assumed to be removed");
                 let all = &self.transcript.builder.session().messages;
-                let others = self
-                    .context
-                    .iter()
-                    .filter(|idx| all[**idx].role != Role::System);
+                let is_system = |idx: &&usize| all[**idx].role == Role::System;
+                let others = self.context.iter().filter(|idx| !is_system(idx));
                 let left = others.skip(*messages).copied();
-                let kept: Vec<usize> = self.systems().into_iter().chain(left).collect();
+                let kept = self.systems().into_iter().chain(left).collect();
                 let (before, after) = checked(*before, *after, at, notes);
-                self.transcript
-                    .builder
-                    .compaction("auto", before, after, kept.clone());
-                self.context = kept;
+                self.compact(before, after, kept);
             }
             _ => {}
         }
+    }
+
+    /// Adds an answer, with the model that it or one of its tool calls names.
+    fn answer(&mut self, call: &CallDraft, draft: &Draft) {
+        let ran = draft.parts.iter().find_map(|part| match &part.body {
+            Body::ToolCall { call, .. } => self.models.get(&**call),
+            _ => None,
+        });
+        let named = call.model.clone().or(ran.map(|model| (*model).to_owned()));
+        self.model = named.or(self.model.take());
+        let call = CallDraft {
+            model: self.model.clone(),
+            usage: self.next_size.take().map(of_size),
+            ..call.clone()
+        };
+        let message = self.transcript.add_answer(call, draft.clone());
+        self.context.push(message);
+    }
+
+    /// Assigns the size of the context at the end to the last call, unless a compaction followed it.
+    fn end(&mut self, size: Option<Tokens>) {
+        let session = self.transcript.builder.session();
+        let n_calls = session.calls.len();
+        let is_its = session.compactions.last().is_none_or(|c| c.call < n_calls);
+        let last = n_calls.checked_sub(1).filter(|_| is_its);
+        let last = last.and_then(|last| self.transcript.builder.call_mut(last));
+        if let (Some(call), Some(size)) = (last, size.filter(|s| *s > Tokens::ZERO)) {
+            call.usage.get_or_insert(of_size(size));
+        }
+    }
+
+    /// Adds a compaction that keeps these messages.
+    fn compact(&mut self, before: Option<Tokens>, after: Option<Tokens>, kept: Vec<usize>) {
+        let builder = &mut self.transcript.builder;
+        builder.compaction("auto", before, after, kept.clone());
+        self.context = kept;
     }
 
     /// Returns the system messages in the context, which are always kept.

@@ -6,8 +6,6 @@
 
 mod store;
 
-pub(super) use store::DATABASE;
-
 use super::json::Row;
 use super::notes::{Notes, unknown_role};
 use super::read_log::ReadLog;
@@ -23,6 +21,7 @@ pub(super) const FORMAT: Format = Format {
     detect,
     parse,
     recorded: &[RecordedData::Times, RecordedData::Compactions],
+    database: Some(&store::DATABASE),
     ..Format::READ_ONLY
 };
 

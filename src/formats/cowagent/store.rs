@@ -1,13 +1,11 @@
 //! `CowAgent`'s database: a table of sessions and a table of messages with JSON contents.
 //! <https://github.com/zhayujie/CowAgent/blob/master/agent/memory/conversation_store.py>
 
-use super::FORMAT;
 use crate::formats::database::{Database, Entry, Record, RowFilter, Rows, TableQuery};
 use crate::formats::folder::{list, object};
 
 /// Descriptor of this database.
-pub(in crate::formats) const DATABASE: Database = Database {
-    format: FORMAT.name,
+pub(super) static DATABASE: Database = Database {
     tables: &[
         ("sessions", &["session_id", "last_active"]),
         ("messages", &["session_id", "seq", "role", "content"]),

@@ -9,8 +9,6 @@
 mod bubble;
 mod store;
 
-pub(super) use store::DATABASE;
-
 use super::json::Row;
 use super::notes::Notes;
 use super::read_log::ReadLog;
@@ -27,6 +25,7 @@ pub(super) const FORMAT: Format = Format {
     detect,
     parse,
     recorded: &[RecordedData::Usage, RecordedData::Times],
+    database: Some(&store::DATABASE),
     ..Format::READ_ONLY
 };
 

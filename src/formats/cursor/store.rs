@@ -2,7 +2,6 @@
 //! (`bubbleId:ID:MESSAGE`) are queried. The same file holds login tokens, and records of conversations hold keys. For
 //! this reason only members with known names are copied.
 
-use super::FORMAT;
 use crate::formats::database::{Database, Entry, Record, RowFilter, Rows, TableQuery};
 use crate::formats::folder::{list, object};
 use crate::formats::{json, time};
@@ -11,8 +10,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Descriptor of this database.
-pub(in crate::formats) const DATABASE: Database = Database {
-    format: FORMAT.name,
+pub(super) static DATABASE: Database = Database {
     tables: &[("cursorDiskKV", &["key", "value"])],
     listing: TableQuery {
         table: "cursorDiskKV",

@@ -207,11 +207,15 @@ pub(in crate::formats) fn answer_patches(
     let mut nested = nested.iter();
     let mut removed = Vec::with_capacity(blocks.len());
     let mut patches = Vec::new();
+    // The first text block takes the new text; the others are removed. Providers reject empty texts.
+    let mut new_text = text.filter(|text| !text.is_empty());
     for span in &blocks {
         let is_text = json::parse_span(bytes, span).is_some_and(|b| content::is_text(&b));
         let change = match (is_text, text) {
             (true, None) => PartChange::Kept,
-            (true, Some(_)) => PartChange::Removed,
+            (true, Some(_)) => new_text
+                .take()
+                .map_or(PartChange::Removed, PartChange::Replaced),
             (false, _) => nested.next().copied().unwrap_or(PartChange::Kept),
         };
         if let PartChange::Replaced(text) = change {
@@ -222,7 +226,7 @@ pub(in crate::formats) fn answer_patches(
     if removed.iter().all(|g| *g) {
         return whole(text.unwrap_or_default());
     }
-    if let (Some(text), Some(first)) = (text, blocks.first()) {
+    if let (Some(text), Some(first)) = (new_text, blocks.first()) {
         let lead = [block(text), b", ".to_vec()].concat();
         patches.push((first.start..first.start, lead));
     }

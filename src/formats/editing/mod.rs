@@ -15,7 +15,7 @@ pub(super) use records::{OutputRecord, is_whole, output_records};
 
 use crate::formats::json;
 use crate::session::{Managed, ManagedEntry, ManagedPart, Message, Part, Session, Span};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::HashMap;
 
 /// Change of a part.
@@ -110,72 +110,16 @@ impl<'a> Editing<'a> {
         text: PartChange<'_>,
         nested: &[PartChange<'_>],
     ) -> Vec<Patch> {
-        let bytes = self.bytes;
-        let whole = |text: &str| match json::member(bytes, owner, "content") {
-            Some(content) => vec![(content, json_string(text))],
-            None => vec![with_member(bytes, owner, "content", &json_string(text))],
+        let text = match text {
+            PartChange::Replaced(text) => Some(text),
+            PartChange::Kept | PartChange::Removed => None,
         };
-        let content = json::member(bytes, owner, "content").unwrap_or_default();
-        match (json::elements(bytes, &content), text) {
-            (Some(blocks), PartChange::Kept) => self
-                .result_blocks(&blocks, text, nested)
-                .unwrap_or_else(|| whole("")),
-            (Some(blocks), PartChange::Replaced(text))
-                if nested.iter().any(|f| *f != PartChange::Removed) =>
-            {
-                self.result_blocks(&blocks, PartChange::Replaced(text), nested)
-                    .unwrap_or_else(|| whole(text))
-            }
-            (_, PartChange::Replaced(text)) => whole(text),
-            _ => Vec::new(),
+        let added = |text| with_member(self.bytes, owner, "content", &json_string(text));
+        match json::member(self.bytes, owner, "content") {
+            Some(content) => answer_patches(self.bytes, &content, text, nested, None),
+            None => text.map(added).into_iter().collect(),
         }
     }
-
-    /// Returns such patches for content that is a list of blocks, or `None` if no block is left.
-    fn result_blocks(
-        &self,
-        blocks: &[Span],
-        text: PartChange<'_>,
-        nested: &[PartChange<'_>],
-    ) -> Option<Vec<Patch>> {
-        let mut nested = nested.iter();
-        let mut removed = Vec::with_capacity(blocks.len());
-        let mut patches = Vec::new();
-        // The first text block takes the new text; the others are removed.
-        let mut new_text = if let PartChange::Replaced(text) = text.or_removed() {
-            Some(text)
-        } else {
-            None
-        };
-        for span in blocks {
-            let is_text = json::parse_span(self.bytes, span).is_some_and(|block| is_text(&block));
-            let change = match (is_text, text) {
-                (true, PartChange::Kept) => PartChange::Kept,
-                (true, _) => new_text
-                    .take()
-                    .map_or(PartChange::Removed, PartChange::Replaced),
-                (false, _) => nested.next().copied().unwrap_or(PartChange::Kept),
-            };
-            if let PartChange::Replaced(text) = change {
-                patches.push((span.clone(), text_block(text)));
-            }
-            removed.push(change == PartChange::Removed);
-        }
-        if removed.iter().all(|g| *g) {
-            return None;
-        }
-        if let (Some(text), Some(first)) = (new_text, blocks.first()) {
-            let at = first.start;
-            patches.push((at..at, [text_block(text), b", ".to_vec()].concat()));
-        }
-        patches.extend(without(blocks, &removed));
-        Some(patches)
-    }
-}
-
-/// Returns whether [`json::text_of`] reads a block.
-fn is_text(block: &Value) -> bool {
-    block.is_string() || json::str_at(block, &["text"]).is_some()
 }
 
 /// Serializes a text as a content block.

@@ -37,7 +37,7 @@ fn is_main(session: &Session, format: &Format) -> bool {
         name: session.source.name.clone(),
         bytes: session.source.bytes.clone(),
     };
-    let parsed = (format.parse)(&input, &Progress::default());
+    let parsed = format.read(&input, &Progress::default());
     let first = parsed
         .ok()
         .and_then(|parsed| parsed.sessions.into_iter().next());

@@ -3,13 +3,13 @@
 //! Kept messages keep the bytes of their records. In JSON Lines, replaced, rewound and previously compacted messages
 //! are left out if anything changed, because reading the file again would restore them.
 
-use super::super::editing::{
+use super::FORMAT;
+use crate::formats::editing::{
     self, Editing, OutputRecord, PartChange, Patch, array_at, at_path, is_whole, json_string,
     output_records, patched, with_member, without,
 };
-use super::super::mark::MARK;
-use super::super::{CannotExport, json, jsonl, mark};
-use super::FORMAT;
+use crate::formats::mark::MARK;
+use crate::formats::{CannotExport, json, jsonl, mark};
 use crate::progress::Progress;
 use crate::session::{Body, Managed, Part, Role, Session, Span};
 use serde_json::json;
@@ -18,7 +18,6 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 /// Writes a managed conversation.
 pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
     let bytes: &[u8] = &session.source.bytes.whole();
-    FORMAT.require_source(session)?;
     if is_whole(session, managed, &FORMAT) {
         return Ok(bytes.to_vec());
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Reads the identity from the first line or the document's own members.
-pub(in crate::formats) fn identity(start: &[u8]) -> Option<SessionIdentity> {
+pub(super) fn read(start: &[u8]) -> Option<SessionIdentity> {
     let whole = json::document_span(start);
     let line = start.split(|b| *b == b'\n').next()?;
     let first: Value = serde_json::from_slice(line).unwrap_or_default();

@@ -18,11 +18,11 @@ mod line;
 mod record;
 mod replay;
 
-pub(super) use identity::identity;
-
 use super::mark::MARK;
 use super::read_log::ReadLog;
-use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json, jsonl, mark};
+use super::{
+    Format, Input, ParseError, Parsed, Probe, RecordedData, SubAgentFiles, json, jsonl, mark,
+};
 use crate::progress::Progress;
 use line::Line;
 use record::Record;
@@ -33,12 +33,14 @@ pub(super) const FORMAT: Format = Format {
     label: "Gemini CLI session",
     detect,
     parse,
-    export: Some(export::export),
+    write_own: Some(export::export),
     recorded: &[
         RecordedData::Usage,
         RecordedData::Times,
         RecordedData::Compactions,
     ],
+    identity: Some(identity::read),
+    sub_agent_files: Some(SubAgentFiles::ParentFolder),
     ..Format::READ_ONLY
 };
 

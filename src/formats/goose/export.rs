@@ -18,7 +18,6 @@ use serde_json::{Value, json};
 /// Writes a managed conversation.
 pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
     let bytes: &[u8] = &session.source.bytes.whole();
-    FORMAT.require_source(session)?;
     if is_whole(session, managed, &FORMAT) {
         return Ok(bytes.to_vec());
     }

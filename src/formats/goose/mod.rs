@@ -8,8 +8,6 @@
 mod export;
 mod store;
 
-pub(super) use store::DATABASE;
-
 use super::content::part;
 use super::json::Row;
 use super::mark::MARK;
@@ -26,9 +24,10 @@ pub(super) const FORMAT: Format = Format {
     label: "Goose session",
     detect,
     parse,
-    export: Some(export::export),
+    write_own: Some(export::export),
     recorded: &[RecordedData::Times, RecordedData::Compactions],
     kept: Some(export::kept),
+    database: Some(&store::DATABASE),
     ..Format::READ_ONLY
 };
 

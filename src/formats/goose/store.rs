@@ -2,13 +2,11 @@
 //! notation of Goose's export.
 //! <https://github.com/block/goose/blob/main/crates/goose/src/session/session_manager.rs>
 
-use super::FORMAT;
 use crate::formats::database::{Database, Entry, Record, RowFilter, Rows, TableQuery};
 use crate::formats::folder::{list, object};
 
 /// Descriptor of this database.
-pub(in crate::formats) const DATABASE: Database = Database {
-    format: FORMAT.name,
+pub(super) static DATABASE: Database = Database {
     tables: &[
         ("sessions", &["id", "working_dir"]),
         ("messages", &["session_id", "role", "content_json"]),

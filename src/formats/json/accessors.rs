@@ -1,8 +1,6 @@
 //! Accessors for the members of JSON values.
 
-use super::parse_span;
 use crate::formats::time;
-use crate::session::Span;
 use crate::units::Millis;
 use serde_json::{Number, Value};
 
@@ -14,17 +12,6 @@ pub(in crate::formats) fn at<'a>(value: &'a Value, path: &[&str]) -> Option<&'a 
 /// Returns the string at a path.
 pub(in crate::formats) fn str_at<'a>(value: &'a Value, path: &[&str]) -> Option<&'a str> {
     at(value, path)?.as_str()
-}
-
-/// Returns the first string at a path of these values, of which only the first 8 are searched.
-pub(in crate::formats) fn first_str<'a>(
-    bytes: &[u8],
-    spans: impl Iterator<Item = &'a Span>,
-    path: &[&str],
-) -> Option<String> {
-    const FEW: usize = 8;
-    let text = |span| Some(str_at(&parse_span(bytes, span)?, path)?.to_owned());
-    spans.take(FEW).find_map(text)
 }
 
 /// Whether the value at a path is `true`.

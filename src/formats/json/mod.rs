@@ -6,9 +6,7 @@ mod parse;
 mod rows;
 mod span;
 
-pub(super) use accessors::{
-    at, first_str, is_true, millis_at, shortened, str_at, text_of, u64_at, u64_of,
-};
+pub(super) use accessors::{at, is_true, millis_at, shortened, str_at, text_of, u64_at, u64_of};
 pub(super) use borrowed::{BorrowedValue, joined};
 pub(super) use parse::{
     DOCUMENT_PASSES, LARGE, has_too_many_values, is_one_value, parse_document, parse_lenient,

@@ -4,10 +4,10 @@
 //! A `_usage` record directly before an answer counts the context of its call. One directly after it counts the answer
 //! too.
 
-use super::super::content::CallMatcher;
-use super::super::editing::Editing;
-use super::super::message_list::{self, Dialect, Writes};
-use super::super::{Format, Probe, RecordedData, content, counts, json, openai_chat};
+use crate::formats::content::CallMatcher;
+use crate::formats::editing::Editing;
+use crate::formats::message_list::{self, Dialect, Writes};
+use crate::formats::{Format, Probe, RecordedData, content, counts, json, openai_chat};
 use crate::session::{CallDraft, Draft, Role, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
@@ -17,7 +17,7 @@ pub(in crate::formats) const CONTEXT: Format = Format {
     label: "Kimi CLI context",
     detect,
     parse: |input, progress| message_list::read(input, progress, &DIALECT),
-    export: Some(|session, managed| message_list::write_own_only(session, managed, &DIALECT)),
+    write_own: Some(|session, managed| message_list::write_own(session, managed, &DIALECT)),
     recorded: &[RecordedData::Usage, RecordedData::SystemPrompt],
     ..Format::READ_ONLY
 };

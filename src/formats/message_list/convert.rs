@@ -5,8 +5,7 @@
 
 use super::order;
 use super::plain_message::{Block, PlainMessage, text_block};
-use crate::formats::content;
-use crate::formats::json;
+use crate::formats::{by_name, content, json};
 use crate::session::{Body, Managed, ManagedEntry, ManagedPart, Message, Part, Role, Session};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -72,7 +71,7 @@ fn push_message(
         let Some(part) = session.parts.get(idx) else {
             continue;
         };
-        let block = block(session, part, idx, new_text, &mut records);
+        let block = block(part, idx, new_text, &mut records);
         let within = if let Body::Media { within, .. } = &part.body {
             within.as_deref()
         } else {
@@ -107,13 +106,12 @@ fn result_of<'a>(blocks: &'a mut [Block], id: &str) -> Option<&'a mut Vec<Block>
 }
 
 fn block(
-    session: &Session,
     part: &Part,
     idx: usize,
     new_text: Option<&str>,
     records: &mut Records<'_>,
 ) -> Option<Block> {
-    let is_anthropic = matches!(session.source.format, "anthropic_messages" | "claude_code");
+    let is_anthropic = records.has_anthropic_blocks;
     match &part.body {
         Body::Text(text) => text_block(new_text.unwrap_or(text)),
         Body::Thinking { .. } | Body::Opaque { .. } | Body::Media { .. } if new_text.is_some() => {
@@ -146,7 +144,7 @@ fn block(
             text: new_text.unwrap_or(text).to_owned(),
             media: Vec::new(),
         }),
-        Body::Media { .. } => Some(records.media(session, part, idx)),
+        Body::Media { .. } => Some(records.media(part, idx)),
         Body::Opaque { json, .. } => {
             let native = serde_json::from_str(json)
                 .ok()
@@ -160,14 +158,17 @@ fn block(
 struct Records<'a> {
     session: &'a Session,
     message: &'a Message,
+    has_anthropic_blocks: bool,
     parsed: HashMap<u32, Value>,
 }
 
 impl<'a> Records<'a> {
     fn new(session: &'a Session, message: &'a Message) -> Self {
+        let format = by_name(session.source.format);
         Self {
             session,
             message,
+            has_anthropic_blocks: format.is_some_and(|format| format.has_anthropic_blocks),
             parsed: HashMap::new(),
         }
     }
@@ -195,9 +196,9 @@ impl<'a> Records<'a> {
     }
 
     /// Returns media with its payload, or a placeholder if it is missing.
-    fn media(&mut self, session: &Session, part: &Part, idx: usize) -> Block {
+    fn media(&mut self, part: &Part, idx: usize) -> Block {
         // One block (a tool result) may contain several.
-        let before = session.parts[self.message.parts.start..idx].iter();
+        let before = self.session.parts[self.message.parts.start..idx].iter();
         let is_before = |p: &&Part| p.record == part.record && matches!(p.body, Body::Media { .. });
         let before: Vec<&Part> = before.filter(is_before).collect();
         let nth_in_block = before.iter().filter(|p| p.block == part.block).count();

@@ -29,4 +29,4 @@ pub(super) use plain_message::{Block, Lines, PlainMessage, definition, document}
 pub(super) use read::read;
 pub(super) use shape::{CHAT, Shape, refuse_empty};
 pub(super) use usage::{call_of, of_usage, time_of};
-pub(super) use write::{write_own, write_own_only};
+pub(super) use write::write_own;

@@ -3,11 +3,11 @@
 use super::dialect::Dialect;
 use super::layout::{self, Layout};
 use super::settings::Settings;
-use crate::formats::content::CallMatcher;
+use crate::formats::content::{self, CallMatcher};
 use crate::formats::read_log::ReadLog;
 use crate::formats::{ImportReport, Input, ParseError, Parsed, counts, json, title};
 use crate::progress::{Cancelled, Progress};
-use crate::session::{Body, CallDraft, Draft, Part, Role, Session, SessionBuilder, Source, Span};
+use crate::session::{CallDraft, Draft, Role, Session, SessionBuilder, Source, Span};
 use crate::units::Tokens;
 use rayon::prelude::*;
 use serde_json::Value;
@@ -45,16 +45,7 @@ pub(in crate::formats) fn read(
     let is_many = layouts.len() > 1;
     let mut sessions = Vec::with_capacity(layouts.len());
     for (idx, layout) in layouts.iter().enumerate() {
-        let name = if is_many {
-            format!("{} #{}", input.name, idx + 1)
-        } else {
-            input.name.clone()
-        };
-        let source = Source {
-            name,
-            format: dialect.name,
-            bytes: input.bytes.clone(),
-        };
+        let source = input.source(dialect.name, is_many.then_some(idx + 1));
         let session = read_one(source, layout, progress, dialect, &mut log)?;
         if session.messages.is_empty() {
             let text = "this conversation has no messages";
@@ -189,7 +180,7 @@ impl ConversationBuilder<'_> {
                 let found = call.take().or_else(|| self.pending_count.take());
                 let mut call = found.unwrap_or_default();
                 // A thought keeps its size. The context of the call is no longer in the file.
-                note_reasoning(&mut draft, &call);
+                content::assign_reasoning(&mut draft.parts, call.usage.as_ref());
                 call.usage = call.usage.filter(|_| !is_managed);
                 self.session.call(call);
             }
@@ -251,28 +242,6 @@ fn start(
         builder.message(draft);
     }
     builder
-}
-
-/// Assigns the provider's count of reasoning tokens to the only thought of the message.
-fn note_reasoning(draft: &mut Draft, call: &CallDraft) {
-    let tokens = call
-        .usage
-        .and_then(|u| u.reasoning)
-        .and_then(|t| u32::try_from(t.0).ok());
-    let mut thoughts = draft
-        .parts
-        .iter_mut()
-        .filter(|p| matches!(p.body, Body::Thinking { .. }));
-    if let (
-        Some(Part {
-            body: Body::Thinking { reported, .. },
-            ..
-        }),
-        None,
-    ) = (thoughts.next(), thoughts.next())
-    {
-        *reported = tokens;
-    }
 }
 
 /// Reads an element and counts it in the report.

@@ -12,6 +12,7 @@ pub(super) use write::{added_result, edit, written};
 
 use super::message_list::{self, Dialect, Writes};
 use super::{Format, Probe, RecordedData, ResultPosition, json};
+use crate::session::ModelVendor;
 use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format {
@@ -19,15 +20,17 @@ pub(super) const FORMAT: Format = Format {
     label: "OpenAI Chat",
     detect,
     parse: |input, progress| message_list::read(input, progress, &DIALECT),
-    export: Some(write::export),
+    write_own: Some(|session, managed| message_list::write_own(session, managed, &DIALECT)),
+    write_other: Some(write::request),
+    extension: Some("json"),
+    result_position: ResultPosition::NextToolMessages,
     recorded: &[
         RecordedData::Usage,
         RecordedData::Times,
         RecordedData::SystemPrompt,
         RecordedData::Tools,
     ],
-    extension: Some("json"),
-    result_position: ResultPosition::NextToolMessages,
+    vendor: Some(ModelVendor::OpenAi),
     ..Format::READ_ONLY
 };
 

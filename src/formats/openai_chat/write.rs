@@ -1,6 +1,5 @@
 //! Writes messages: edited ones, and whole conversations of other formats.
 
-use super::DIALECT;
 use crate::formats::CannotExport;
 use crate::formats::content::{Media, MediaSource};
 use crate::formats::editing::{
@@ -8,16 +7,13 @@ use crate::formats::editing::{
     without, without_members,
 };
 use crate::formats::message_list::{
-    Block, Lines, PlainMessage, definition, document, plain_messages, write_own,
+    Block, Lines, PlainMessage, definition, document, plain_messages,
 };
 use crate::session::{Body, Managed, MediaKind, Part, Role, Session};
 use serde_json::{Map, Value, json};
 
-/// Writes a conversation into its own document, or as a request.
-pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
-    if session.source.format == DIALECT.name {
-        return write_own(session, managed, &DIALECT);
-    }
+/// Writes a conversation of another format as a request.
+pub(super) fn request(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
     let (tools, messages) = messages(plain_messages(session, managed));
     let mut members = Vec::new();
     if let Some(model) = session.models.last() {

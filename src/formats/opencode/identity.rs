@@ -4,7 +4,7 @@ use crate::formats::{SessionIdentity, json};
 use serde_json::Value;
 
 /// Reads the identity from the beginning of a file.
-pub(in crate::formats) fn identity(start: &[u8]) -> Option<SessionIdentity> {
+pub(super) fn read(start: &[u8]) -> Option<SessionIdentity> {
     let whole = json::document_span(start);
     let info = json::member(start, &whole, "info").unwrap_or(whole);
     let info = json::parse_span(start, &info)?;

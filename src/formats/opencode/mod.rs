@@ -16,12 +16,10 @@ mod export;
 mod identity;
 mod message;
 mod reader;
+mod storage_folder;
 mod store;
 
-pub(super) use identity::identity;
-pub(super) use store::DATABASE;
-
-use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, SubAgentFiles, json};
 use crate::formats::read_log::ReadLog;
 use crate::progress::Progress;
 use serde_json::Value;
@@ -30,14 +28,18 @@ pub(super) const FORMAT: Format = Format {
     name: "opencode",
     label: "OpenCode session",
     detect,
+    combine_files: Some(storage_folder::combined),
     parse,
-    export: Some(export::export),
+    write_own: Some(export::export),
     recorded: &[
         RecordedData::Usage,
         RecordedData::Times,
         RecordedData::Compactions,
     ],
     kept: Some(export::kept),
+    database: Some(&store::DATABASE),
+    identity: Some(identity::read),
+    sub_agent_files: Some(SubAgentFiles::ProjectFolder),
     ..Format::READ_ONLY
 };
 

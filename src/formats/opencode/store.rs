@@ -2,14 +2,12 @@
 //! last two store each record's exported JSON without its ids.
 //! <https://github.com/anomalyco/opencode/blob/dev/packages/opencode/src/session/session.sql.ts>
 
-use super::FORMAT;
 use crate::formats::database::{Database, Entry, Record, RowFilter, Rows, TableQuery};
 use crate::formats::folder::{list, object};
 use std::collections::HashMap;
 
 /// The `OpenCode` database.
-pub(in crate::formats) const DATABASE: Database = Database {
-    format: FORMAT.name,
+pub(super) static DATABASE: Database = Database {
     tables: &[
         ("session", &["id"]),
         ("message", &["id", "session_id", "data"]),

@@ -1,8 +1,8 @@
 //! Parses one entry of the file.
 
-use super::super::jsonl::Record;
-use super::super::mark::MARK;
-use super::super::{content, counts, json, mark};
+use crate::formats::jsonl::Record;
+use crate::formats::mark::MARK;
+use crate::formats::{content, counts, json, mark};
 use crate::session::{Calibration, CallDraft, Draft, Part, Role, Span, Usage};
 use crate::units::Tokens;
 use serde_json::Value;

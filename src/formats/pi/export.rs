@@ -3,13 +3,13 @@
 //! Kept entries are copied byte for byte except for that name. Other branches and compacted entries are left out, so
 //! that the new file holds exactly the context.
 
-use super::super::editing::{
+use super::FORMAT;
+use crate::formats::editing::{
     self, Editing, Framing, OutputRecord, PartChange, at_path, is_whole, json_string,
     output_records, patched, with_member,
 };
-use super::super::mark::MARK;
-use super::super::{CannotExport, json, jsonl, mark};
-use super::FORMAT;
+use crate::formats::mark::MARK;
+use crate::formats::{CannotExport, json, jsonl, mark};
 use crate::progress::Progress;
 use crate::session::{Body, Managed, Role, Session, Span};
 use serde_json::{Value, json};
@@ -18,7 +18,6 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 /// Writes the conversation.
 pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
     let bytes: &[u8] = &session.source.bytes.whole();
-    FORMAT.require_source(session)?;
     if is_whole(session, managed, &FORMAT) {
         return Ok(bytes.to_vec());
     }

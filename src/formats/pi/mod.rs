@@ -24,7 +24,7 @@ pub(super) const FORMAT: Format = Format {
     label: "Pi session",
     detect,
     parse,
-    export: Some(export::export),
+    write_own: Some(export::export),
     recorded: &[
         RecordedData::Usage,
         RecordedData::Times,

@@ -1,11 +1,11 @@
 //! Builds conversations from the entries on the path to a leaf.
 
-use super::super::read_log::ReadLog;
-use super::super::transcript::Transcript;
-use super::super::tree::Tree;
-use super::super::{Input, ParseError, Parsed, json};
 use super::FORMAT;
 use super::entry::{Compaction, Entry, EntryContent, EntryRef};
+use crate::formats::read_log::ReadLog;
+use crate::formats::transcript::Transcript;
+use crate::formats::tree::Tree;
+use crate::formats::{Input, ParseError, Parsed, json};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{CallDraft, Session, Track};
 use std::collections::HashSet;
@@ -16,7 +16,7 @@ pub(super) fn read(
     input: &Input,
     entries: Vec<Entry>,
     progress: &Progress,
-    log: ReadLog,
+    mut log: ReadLog,
 ) -> Result<Parsed, ParseError> {
     let tree = Tree::new(
         entries
@@ -25,17 +25,12 @@ pub(super) fn read(
     );
     let main = tree.path(entries.len().saturating_sub(1));
     let others = tree.others(&main, |at| entries[at].is_context());
+    tree.note_orphans(|at| entries[at].span.start, &mut log.notes);
     let mut reader = PiReader {
         input,
         entries,
         log,
     };
-    for at in &tree.orphans {
-        reader.log.notes.add(
-            reader.entries[*at].span.start,
-            "the previous entry is missing; this one is assumed to follow the line before it",
-        );
-    }
     reader.count_entries(&main);
     let mut branches = Vec::with_capacity(others.len());
     for (n, leaf) in others.into_iter().enumerate() {
@@ -44,10 +39,7 @@ pub(super) fn read(
     let mut sessions: Vec<Session> = reader.transcript(&main, 0, progress)?.into_iter().collect();
     sessions.append(&mut branches);
     let spans = reader.entries.iter().map(|entry| &entry.span);
-    let folder = json::first_str(&input.bytes.whole(), spans, &["cwd"]);
-    for session in &mut sessions {
-        session.project.clone_from(&folder);
-    }
+    input.set_project(&mut sessions, spans, &["cwd"]);
     reader
         .log
         .finish(input, sessions, "a Pi session without a message")

@@ -134,7 +134,7 @@ mod tests {
     fn probe(bytes: &[u8]) -> Probe {
         Probe::new(
             &bytes.to_vec().into(),
-            super::super::MANY_RECORDS,
+            crate::formats::probe::MANY_RECORDS,
             &Progress::default(),
         )
         .expect("not cancelled")

@@ -1,7 +1,7 @@
 //! Import of a user's configuration as a policy with its knobs.
 
 use super::clauses::ClauseKeys;
-use super::{FileFormat, NATIVE, Native, NativeKind, codex_profiles, digitorn, knob_value, python};
+use super::{FileFormat, NATIVE, Native, NativeKind, knob_value, python};
 use crate::engine::{Knob, KnobValues, Policy};
 use crate::presets::{self, own::change_values};
 use serde_json::Value;
@@ -227,8 +227,8 @@ fn imported(
     (preset, kind): (&str, Option<&str>),
     found: &Value,
 ) -> Option<(usize, Imported)> {
-    if native.system == "digitorn" {
-        let imported = (preset == native.system).then(|| digitorn::imported(found))??;
+    if let Some(import) = native.import_whole {
+        let imported = (preset == native.system).then(|| import(found))??;
         return Some((imported.set.len(), imported));
     }
     let named = found.get("type").and_then(Value::as_str);
@@ -239,10 +239,10 @@ fn imported(
     let policy = imported.policy.clone();
     let mut found = found.clone();
     let mut n_removed = 0;
-    if native.system == "codex" {
+    if let Some(select) = native.select_profile {
         let known = policy.knobs.iter().filter_map(|knob| knob.key.as_deref());
         let known: Vec<&str> = known.chain(native.window).collect();
-        (n_removed, imported.notes) = codex_profiles::select(&mut found, &known);
+        (n_removed, imported.notes) = select(&mut found, &known);
     }
     let found = &found;
     let (clauses, mut read) = ClauseKeys::of(&policy).read(found);

@@ -40,8 +40,9 @@ struct Setting<'a> {
 }
 
 /// The class or the `type` that a configuration names.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum NativeKind {
+    /// This name.
     Fixed(&'static str),
     /// The choice of this setting.
     OfSetting(&'static str),
@@ -61,10 +62,7 @@ impl Native {
     fn kind(&self, preset: &str) -> Option<NativeKind> {
         let mut kinds = self.kinds.iter();
         let (_, kind) = kinds.find(|(name, _)| *name == preset)?;
-        Some(match kind.strip_suffix("=…") {
-            Some(setting) => NativeKind::OfSetting(setting),
-            None => NativeKind::Fixed(kind),
-        })
+        Some(*kind)
     }
 
     /// Returns the path of a knob's key; `None` if the key is a description instead of a path.

@@ -1,6 +1,9 @@
 //! The table of systems with a configuration of their own.
 
 use super::FileFormat::{self, Environment, FlatJson, Json, Python, PythonCall, Toml, Yaml};
+use super::NativeKind::{self, Fixed, OfSetting};
+use super::{Imported, codex_profiles, digitorn};
+use serde_json::Value;
 
 /// The configuration of one system.
 #[derive(Debug)]
@@ -20,11 +23,15 @@ pub struct Native {
     pub off: &'static [(&'static str, bool)],
     /// Key of the model's context window, if any.
     pub window: Option<&'static str>,
-    /// Presets with the class or the `type` that their configuration names. `SETTING=…`: the setting chooses the class.
-    pub kinds: &'static [(&'static str, &'static str)],
+    /// Presets with the class or the `type` that their configuration names.
+    pub(super) kinds: &'static [(&'static str, NativeKind)],
+    /// Imports a whole configuration, if it contains more than settings can express.
+    pub(super) import_whole: Option<fn(&Value) -> Option<Imported>>,
+    /// Moves the settings of the selected profile to the top of a configuration, as [`codex_profiles::select`] does.
+    pub(super) select_profile: Option<fn(&mut Value, &[&str]) -> (usize, Vec<String>)>,
 }
 
-/// Returns a row without parents of its keys, and without classes.
+/// Returns a row without the optional fields.
 const fn native(system: &'static str, form: FileFormat, file: &'static str) -> Native {
     Native {
         system,
@@ -35,6 +42,8 @@ const fn native(system: &'static str, form: FileFormat, file: &'static str) -> N
         off: &[],
         window: None,
         kinds: &[],
+        import_whole: None,
+        select_profile: None,
     }
 }
 
@@ -43,6 +52,7 @@ pub static NATIVE: &[Native] = &[
     native("holmesgpt", Environment, "environment variables"),
     Native {
         root: &["execution", "context"],
+        import_whole: Some(digitorn::imported),
         ..native("digitorn", Yaml, "app.yaml")
     },
     native("baseagent", Python, "src/config/defaults.py"),
@@ -62,6 +72,7 @@ pub static NATIVE: &[Native] = &[
     },
     Native {
         window: Some("model_context_window"),
+        select_profile: Some(codex_profiles::select),
         ..native("codex", Toml, "config.toml")
     },
     native("opencode", Json, "opencode.json"),
@@ -73,8 +84,8 @@ pub static NATIVE: &[Native] = &[
             (Json, &["edits", "*"]),
         ],
         kinds: &[
-            ("anthropic", "clear_tool_uses_20250919"),
-            ("anthropic-compaction", "compact_20260112"),
+            ("anthropic", Fixed("clear_tool_uses_20250919")),
+            ("anthropic-compaction", Fixed("compact_20260112")),
         ],
         ..native(
             "anthropic",
@@ -102,43 +113,43 @@ pub static NATIVE: &[Native] = &[
     },
     Native {
         kinds: &[
-            ("openhands", "LLMSummarizingCondenser"),
-            ("openhands-v0", "CondenserPipelineConfig"),
-            ("openhands-masking", "ObservationMaskingCondenser"),
-            ("openhands-recent", "RecentEventsCondenser"),
-            ("openhands-amortized", "AmortizedForgettingCondenser"),
+            ("openhands", Fixed("LLMSummarizingCondenser")),
+            ("openhands-v0", Fixed("CondenserPipelineConfig")),
+            ("openhands-masking", Fixed("ObservationMaskingCondenser")),
+            ("openhands-recent", Fixed("RecentEventsCondenser")),
+            ("openhands-amortized", Fixed("AmortizedForgettingCondenser")),
         ],
         ..native("openhands", PythonCall, "call of the condenser")
     },
     Native {
         kinds: &[
-            ("langchain", "ClearToolUsesEdit"),
-            ("langchain-summarization", "SummarizationMiddleware"),
+            ("langchain", Fixed("ClearToolUsesEdit")),
+            ("langchain-summarization", Fixed("SummarizationMiddleware")),
         ],
         ..native("langchain", PythonCall, "call of the middleware")
     },
     Native {
-        kinds: &[("agent-framework", "strategy=…")],
+        kinds: &[("agent-framework", OfSetting("strategy"))],
         ..native("agent-framework", PythonCall, "call of the strategy")
     },
     Native {
-        kinds: &[("adk", "EventsCompactionConfig")],
+        kinds: &[("adk", Fixed("EventsCompactionConfig"))],
         ..native("adk", PythonCall, "call of EventsCompactionConfig")
     },
     Native {
-        kinds: &[("deepagents", "SummarizationMiddleware")],
+        kinds: &[("deepagents", Fixed("SummarizationMiddleware"))],
         ..native("deepagents", PythonCall, "call of the middleware")
     },
     Native {
-        kinds: &[("strands", "manager=…")],
+        kinds: &[("strands", OfSetting("manager"))],
         ..native("strands", PythonCall, "call of the conversation manager")
     },
     Native {
-        kinds: &[("pydantic-ai", "capability=…")],
+        kinds: &[("pydantic-ai", OfSetting("capability"))],
         ..native("pydantic-ai", PythonCall, "call of the capability")
     },
     Native {
-        kinds: &[("haystack", "compactor=…")],
+        kinds: &[("haystack", OfSetting("compactor"))],
         ..native(
             "haystack",
             PythonCall,

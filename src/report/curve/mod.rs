@@ -5,7 +5,7 @@ mod axes;
 
 use super::downsample::downsampled;
 use super::drawing::{Anchor, Drawing, Ink, Shape};
-use crate::engine::{Did, Event, Sample, WindowPlan};
+use crate::engine::{Effect, Event, Sample, WindowPlan};
 use crate::units::{Share, Tokens};
 use axes::Axes;
 
@@ -154,14 +154,18 @@ fn row(axes: &Axes, lane: &CurveLane<'_>, y: f32, shapes: &mut Vec<Shape>) {
         ink: Ink::Hairline,
         width: 1.0,
     });
-    let removing = lane.events.iter().filter(|e| e.did == Did::Removed);
+    let removing = lane.events.iter().filter(|e| e.effect == Effect::Removed);
     let ticks = axes.columns(removing.map(|e| e.call), 1.0);
     let rejected = lane.samples.iter().filter(|s| s.overflows).map(|s| s.call);
     let crosses = axes.columns(rejected, 8.0);
     shapes.push(strokes(ticks.iter().map(|x| tick(*x, y)), ink));
     let crosses = crosses.iter().flat_map(|x| cross(*x, y));
     shapes.push(strokes(crosses, Ink::Bad));
-    let n = lane.events.iter().filter(|e| e.did == Did::Removed).count();
+    let n = lane
+        .events
+        .iter()
+        .filter(|e| e.effect == Effect::Removed)
+        .count();
     let compactions = match n {
         0 => "no compaction".to_owned(),
         1 => "1 compaction".to_owned(),

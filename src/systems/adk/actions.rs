@@ -7,13 +7,11 @@ use super::filter::filter;
 use super::paired::paired;
 use super::request::request;
 use super::select::{for_interval, for_threshold};
-use crate::chat::{
-    ChatMessage, Mark, Messages, PendingRequest, Replies, Shape, SummaryReply, n_system,
-};
-use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{ChatMessage, Mark, Messages, PendingRequest, Replies, Shape, n_system};
+use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
 use crate::systems::growing_list::GrowingList;
 use crate::systems::session_state::{Effects, session_before, session_memory};
-use std::sync::Arc;
+use crate::systems::stage_settings::summarizing;
 
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[COMPACT];
@@ -33,7 +31,7 @@ const COMPACT: NamedAction = NamedAction {
         "num_invocations_to_keep",
         "remove_amount",
     ],
-    make: |_| Ok(Arc::new(Compact)),
+    make: |settings| summarizing(settings, compact),
 };
 
 /// Key of the session in memory.
@@ -41,9 +39,6 @@ const SESSION: &str = "adk_session";
 const FAILED: &str = "Event compaction failed; continuing with the uncompacted history.";
 /// The sentence of the system prompt that names the agent.
 const NAME: &str = "Your internal name is \"";
-
-#[derive(Debug)]
-struct Compact;
 
 #[derive(Clone, Debug, Default)]
 struct Session {
@@ -55,43 +50,41 @@ struct Session {
     has_summaries: bool,
 }
 
-impl Rewrite for Compact {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        replies: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let before = session_before::<Session>(&input, SESSION);
-        let all = &input.messages;
-        let mut effects = Effects::default();
-        let mut after = Session::clone(&before);
-        if !after.is_start_of(all) {
-            after = Session::default();
-        }
-        after.add(&input, &mut effects, replies)?;
-        let mut compared = None;
-        if input.count("token_threshold") > 0 {
-            compared = prompt_tokens(&after.events, &|| agent(all), false);
-            after.by_tokens(compared, (&input, "before the call"), &mut effects, replies)?;
-        }
-        let keep = input.count("num_invocations_to_keep");
-        let edits = (keep == 0 && !after.has_summaries).then(|| paired(all));
-        let edits = edits.flatten();
-        let messages = edits.is_none().then(|| {
-            let mut sent = assemble(&after.events.to_vec());
-            if filter(&mut sent, keep, input.count("remove_amount")) {
-                effects.acted.push("ContextFilterPlugin".to_owned());
-            }
-            let sent = sent.iter().flat_map(|event| event.messages.iter());
-            all[..n_system(all)].iter().chain(sent).cloned().collect()
-        });
-        Ok(Rewritten {
-            messages,
-            edits: edits.unwrap_or_default(),
-            memory: session_memory(&input, SESSION, before, after),
-            ..effects.into_rewritten(compared)
-        })
+/// `CompactionRequestProcessor`, after the check that follows a turn.
+fn compact(
+    input: &RewriteInput<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<Rewritten, PendingRequest> {
+    let before = session_before::<Session>(input, SESSION);
+    let all = &input.messages;
+    let mut effects = Effects::default();
+    let mut after = Session::clone(&before);
+    if !after.is_start_of(all) {
+        after = Session::default();
     }
+    after.add(input, &mut effects, replies)?;
+    let mut compared = None;
+    if input.count("token_threshold") > 0 {
+        compared = prompt_tokens(&after.events, &|| agent(all), false);
+        after.by_tokens(compared, (input, "before the call"), &mut effects, replies)?;
+    }
+    let keep = input.count("num_invocations_to_keep");
+    let edits = (keep == 0 && !after.has_summaries).then(|| paired(all));
+    let edits = edits.flatten();
+    let messages = edits.is_none().then(|| {
+        let mut sent = assemble(&after.events.to_vec());
+        if filter(&mut sent, keep, input.count("remove_amount")) {
+            effects.acted.push("ContextFilterPlugin".to_owned());
+        }
+        let sent = sent.iter().flat_map(|event| event.messages.iter());
+        all[..n_system(all)].iter().chain(sent).cloned().collect()
+    });
+    Ok(Rewritten {
+        messages,
+        edits: edits.unwrap_or_default(),
+        memory: session_memory(input, SESSION, before, after),
+        ..effects.into_rewritten(compared)
+    })
 }
 
 /// Returns the agent's name in the system prompt.
@@ -237,13 +230,9 @@ impl Session {
             return Ok(false);
         }
         let request = request(events, seed, &chosen, &agent(&input.messages));
-        let summary = match replies.reply_to(request)? {
-            SummaryReply::Text(text) => text,
-            SummaryReply::ToolCall => "".into(),
-            SummaryReply::Failed(_) => {
-                effects.log.push(FAILED.to_owned());
-                return Ok(false);
-            }
+        let Ok(summary) = replies.reply_to(request)?.into_text() else {
+            effects.log.push(FAILED.to_owned());
+            return Ok(false);
         };
         let summary = ChatMessage::summary("assistant", summary);
         self.push(Kind::Compaction { start, end }, &summary, turn);

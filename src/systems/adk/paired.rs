@@ -8,10 +8,7 @@ use crate::engine::{Edits, MessageEdit, edits_of};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-const PAIRED: Rule = Rule {
-    name: "adk: paired",
-    by: 0,
-};
+const PAIRED: Rule = Rule::new("adk: paired");
 
 /// The request of the messages so far.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +24,7 @@ struct Paired {
 /// Returns the changes that make a conversation a request; `None` if messages have other positions in it.
 pub(super) fn paired(messages: &Messages) -> Option<Edits> {
     let mut is_whole = false;
-    let paired = messages.find_out(PAIRED, |paired: &mut Paired, messages| {
+    let paired = messages.updated_state(PAIRED, |paired: &mut Paired, messages| {
         is_whole = paired.extend(messages);
     });
     is_whole.then(|| paired.edits.clone())

@@ -9,7 +9,7 @@ const PROMPT: &str = include_str!("prompt.txt");
 /// Maximum characters of arguments, and of a response.
 const TOOL_CHARS: usize = 2000;
 
-/// Returns the request for a summary of the last summary, if any, and events.
+/// `LlmEventSummarizer`: returns the request for a summary of the last summary, if any, and events.
 pub(super) fn request(
     events: &[Event],
     seed: Option<usize>,
@@ -41,14 +41,10 @@ pub(super) fn request(
             }));
         }
     }
-    SummaryRequest {
-        messages: vec![ChatMessage::new(
-            "user",
-            format!("{PROMPT}{}", lines.join("\n")),
-        )],
-        with_tools: false,
-        max_tokens: None,
-    }
+    SummaryRequest::new(vec![ChatMessage::new(
+        "user",
+        format!("{PROMPT}{}", lines.join("\n")),
+    )])
 }
 
 fn shortened(text: &str) -> String {

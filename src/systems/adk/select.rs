@@ -24,7 +24,7 @@ pub(super) fn for_threshold(events: &[Event], retain: usize) -> (Option<usize>, 
     (last, self_contained(events, candidates))
 }
 
-/// Returns the events for the interval: from `overlap` turns before the first new one to the last one. Empty with fewer
+/// `_run_compaction_for_sliding_window`: returns the events for the interval, from `overlap` turns before the first new one to the last one. Empty with fewer
 /// than `interval` new turns.
 pub(super) fn for_interval(events: &[Event], interval: usize, overlap: usize) -> Vec<usize> {
     let last_end = events.iter().rev().find_map(Event::range);

@@ -5,10 +5,7 @@ use crate::chat::{Arguments, Block, Call, ChatMessage, Content, Layout, Rule, py
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-const CHARS: Rule = Rule {
-    name: "agent_framework: chars",
-    by: 0,
-};
+const CHARS: Rule = Rule::new("agent_framework: chars");
 
 /// The framework's own identity of a call and its result. Its random digits have a fixed length.
 const OCCURRENCE: &str = "af-call-00000000000000000000000000000000";

@@ -3,7 +3,7 @@
 use super::strategy::{Strategy, Truncation};
 use super::summarize::Summarization;
 use crate::engine::RewriteInput;
-use crate::systems::stage_values::{check_keys, text};
+use crate::systems::stage_settings::{check_keys, text};
 use toml::{Table, Value};
 
 /// The strategies of an agent and when they run.
@@ -58,7 +58,7 @@ impl Lists {
 
     /// Returns the strategies for the numbers of a call.
     pub(super) fn plan(&self, input: &RewriteInput<'_>) -> Plan {
-        let is_harness = input.number("is_harness") != 0.0;
+        let is_harness = input.flag("is_harness");
         let name = if is_harness {
             NAMES.first()
         } else {
@@ -83,7 +83,7 @@ impl Lists {
             },
             in_run,
             before: self.before.clone(),
-            skip_excluded: input.number("skip_excluded") != 0.0,
+            skip_excluded: input.flag("skip_excluded"),
             is_harness,
         }
     }

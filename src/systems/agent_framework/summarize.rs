@@ -61,14 +61,10 @@ pub(super) fn summarize(
         .collect();
     let lines = summarized.iter().enumerate();
     let lines: Vec<String> = lines.map(|(nth, at)| line(nth + 1, &list[*at])).collect();
-    let request = SummaryRequest {
-        messages: vec![
-            ChatMessage::new("system", prompt),
-            ChatMessage::new("user", lines.join("\n")),
-        ],
-        with_tools: false,
-        max_tokens: None,
-    };
+    let request = SummaryRequest::new(vec![
+        ChatMessage::new("system", prompt),
+        ChatMessage::new("user", lines.join("\n")),
+    ]);
     let summary = match replies.reply_to(request)? {
         SummaryReply::Text(text) => strip(&text).to_owned(),
         SummaryReply::ToolCall => String::new(),

@@ -5,7 +5,7 @@ use super::options::{Options, Reasoning, Rule, rules};
 use super::prune::{Message, grouped, prune};
 use crate::chat::{ChatMessage, Mark, PendingRequest, Replies, Shape, n_system};
 use crate::engine::{ActionKind, Memory, NamedAction, Rewrite, RewriteInput, Rewritten};
-use crate::systems::stage_values::check_keys;
+use crate::systems::stage_settings::check_keys;
 use std::sync::Arc;
 
 /// `rules` is a value of `toolCalls` that takes precedence over the number: a list of rules, each with `type` and
@@ -55,7 +55,7 @@ impl Rewrite for Prune {
         let options = Options {
             reasoning: Reasoning::by_number(input.count("reasoning")),
             rules: self.0.clone().unwrap_or_else(by_number),
-            keeps_empty: input.number("keeps_empty") != 0.0,
+            keeps_empty: input.flag("keeps_empty"),
         };
         if options.rules.is_empty() && options.reasoning == Reasoning::Kept {
             return Ok(Rewritten::default());

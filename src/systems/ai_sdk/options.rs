@@ -1,6 +1,6 @@
 //! Options of `pruneMessages`.
 
-use crate::systems::stage_values::{check_keys, names, text};
+use crate::systems::stage_settings::{check_keys, names, text};
 
 /// Options of `pruneMessages`.
 #[derive(Clone, Debug, PartialEq, Eq)]

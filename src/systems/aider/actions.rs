@@ -1,8 +1,9 @@
 //! Actions of presets. At the start of a turn, everything before its user message belongs to finished turns.
 
 use super::summarize::ChatSummary;
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, n_system};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::systems::stage_settings::{check_keys, text};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ const SUMMARIZE: NamedAction = NamedAction {
     shape: Shape::OpenAi,
     numbers: &["max_tokens"],
     make: |settings| {
+        check_keys(settings, &["discards"])?;
         let discards = settings.get("discards").and_then(toml::Value::as_bool);
         Ok(Arc::new(Summarize {
             discards: discards.unwrap_or(false),
@@ -33,8 +35,10 @@ const MESSAGE: NamedAction = NamedAction {
     shape: Shape::OpenAi,
     numbers: &[],
     make: |settings| {
-        let text = settings.get("text").and_then(toml::Value::as_str);
-        let text = text.ok_or("`text` is missing")?.to_owned();
+        check_keys(settings, &["text"])?;
+        let text = text(settings, "text")?
+            .ok_or("`text` is missing")?
+            .to_owned();
         Ok(Arc::new(Message { text }))
     },
 };
@@ -57,11 +61,7 @@ impl Rewrite for Summarize {
         }
         let summarizer = ChatSummary::new(input.model, input.window, input.number("max_tokens"));
         let total = summarizer.total(&all[finished.clone()]);
-        let mut done = Rewritten {
-            compared: Some(total),
-            terms: vec![("used".to_owned(), total as f64)],
-            ..Rewritten::default()
-        };
+        let mut done = Rewritten::counted(total);
         if total as f64 <= summarizer.max_tokens {
             return Ok(done);
         }
@@ -106,9 +106,9 @@ impl Rewrite for Message {
     }
 }
 
-/// Returns the messages of finished turns.
+/// `Coder.move_back_cur_messages`: returns the messages of finished turns.
 fn finished(all: &[ChatMessage]) -> Range<usize> {
-    let n_system = all.iter().take_while(|m| m.is("system")).count();
+    let n_system = n_system(all);
     let end = all.iter().rposition(|m| !m.is("user"));
     n_system..end.map_or(0, |last| last + 1).max(n_system)
 }

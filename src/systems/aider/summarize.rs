@@ -141,14 +141,10 @@ fn summarize_all(
             content.push('\n');
         }
     }
-    let request = SummaryRequest {
-        messages: vec![
-            ChatMessage::new("system", PROMPT),
-            ChatMessage::new("user", content),
-        ],
-        with_tools: false,
-        max_tokens: None,
-    };
+    let request = SummaryRequest::new(vec![
+        ChatMessage::new("system", PROMPT),
+        ChatMessage::new("user", content),
+    ]);
     for _ in 0..N_MODELS {
         match replies.reply_to(request.clone())? {
             SummaryReply::Text(text) => {

@@ -18,10 +18,7 @@ const IMAGE: Tokens = Tokens(1000);
 const MESSAGE: Tokens = Tokens(4);
 
 /// Counts a text content.
-const CONTENT: Rule = Rule {
-    name: "baseagent: content",
-    by: 0,
-};
+const CONTENT: Rule = Rule::new("baseagent: content");
 
 /// `estimate_tokens` of a text.
 pub fn text_tokens(text: &str) -> Tokens {
@@ -223,6 +220,7 @@ mod tests {
             function: Some(Function {
                 name: "".into(),
                 arguments: Arguments::Text(text.into()),
+                rest: Rest::default(),
             }),
             rest: Rest::default(),
         };

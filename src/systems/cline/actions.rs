@@ -5,11 +5,9 @@ use super::basic::compact;
 use super::budget::Budget;
 use super::shape::shortened;
 use crate::chat::{ChatMessage, PendingRequest, Replies, Rule, Shape as ChatShape};
-use crate::engine::{
-    ActionKind, Edits, Hook, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten,
-};
+use crate::engine::{ActionKind, Edits, Hook, MessageEdit, NamedAction, RewriteInput, Rewritten};
+use crate::systems::stage_settings::{numbers_only, summarizing};
 use serde_json::Value;
-use std::sync::Arc;
 
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[AGENTIC, BASIC, SHAPE];
@@ -31,7 +29,7 @@ const AGENTIC: NamedAction = NamedAction {
         "max_tokens",
         "is_on",
     ],
-    make: |_| Ok(Arc::new(Agentic)),
+    make: |settings| summarizing(settings, compact_with_summary),
 };
 
 /// Acts if `cline.agentic` is off or its request failed at this call, and after a rejected request.
@@ -49,7 +47,7 @@ const BASIC: NamedAction = NamedAction {
         "model_chars",
         "agentic_is_on",
     ],
-    make: |_| Ok(Arc::new(Basic)),
+    make: |settings| numbers_only(settings, compact_without_request),
 };
 
 const SHAPE: NamedAction = NamedAction {
@@ -58,142 +56,109 @@ const SHAPE: NamedAction = NamedAction {
     help: "Removes the middle of results above 8,000 characters for each request.",
     shape: ChatShape::OpenAi,
     numbers: &[],
-    make: |_| Ok(Arc::new(Shape)),
+    make: |settings| numbers_only(settings, shorten_results),
 };
 
-#[derive(Debug)]
-struct Agentic;
-
-impl Rewrite for Agentic {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        replies: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let budget = Budget::new(&input);
-        let unchanged = Rewritten {
-            compared: Some(budget.request as u64),
-            terms: vec![("used".to_owned(), budget.request as f64)],
-            memory: budget.state.to_memory().into(),
-            ..Rewritten::default()
-        };
-        let acts = budget.request as f64 >= input.number("trigger");
-        if !acts || input.number("is_on") == 0.0 {
-            return Ok(unchanged);
+fn compact_with_summary(
+    input: &RewriteInput<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<Rewritten, PendingRequest> {
+    let budget = Budget::new(input);
+    let unchanged = Rewritten {
+        memory: budget.state.to_memory().into(),
+        ..Rewritten::counted(budget.request as u64)
+    };
+    let acts = budget.request as f64 >= input.number("trigger");
+    if !acts || !input.flag("is_on") {
+        return Ok(unchanged);
+    }
+    let all = &input.messages;
+    let limits = Limits {
+        keep: input.count("keep"),
+        max_input: input.count("max_input"),
+        max_tokens: input.count("max_tokens") as u64,
+    };
+    let mut state = budget.state.clone();
+    match summarize(all, &budget, limits, replies)? {
+        Summarized::Nothing => Ok(unchanged),
+        Summarized::Failed => {
+            state.failed_at = Some(input.call as u64);
+            Ok(Rewritten {
+                fired: true,
+                log: vec!["agentic".to_owned()],
+                memory: state.to_memory().into(),
+                ..unchanged
+            })
         }
-        let all = &input.messages;
-        let limits = Limits {
-            keep: input.count("keep"),
-            max_input: input.count("max_input"),
-            max_tokens: input.count("max_tokens") as u64,
-        };
-        let mut state = budget.state.clone();
-        match summarize(all, &budget, limits, replies)? {
-            Summarized::Nothing => Ok(unchanged),
-            Summarized::Failed => {
-                state.failed_at = Some(input.call as u64);
-                Ok(Rewritten {
-                    fired: true,
-                    log: vec!["agentic".to_owned()],
-                    memory: state.to_memory().into(),
-                    ..unchanged
-                })
-            }
-            Summarized::Done(first, summary, metadata) => {
-                let mut messages = all[..budget.start].to_vec();
-                messages.push(summary);
-                messages.extend_from_slice(&all[first..]);
-                state.is_compacted = true;
-                state.digits = budget.digits_from(first);
-                let n_frozen = state.frozen_end.saturating_sub(first);
-                let is_left = n_frozen > 0;
-                state.frozen_end = if is_left {
-                    budget.start + 1 + n_frozen
-                } else {
-                    0
-                };
-                state.first = Value::Null;
-                state.summary = metadata;
-                Ok(Rewritten {
-                    messages: Some(messages),
-                    fired: true,
-                    memory: state.to_memory().into(),
-                    ..unchanged
-                })
-            }
+        Summarized::Done(first, summary, metadata) => {
+            let mut messages = all[..budget.start].to_vec();
+            messages.push(summary);
+            messages.extend_from_slice(&all[first..]);
+            state.is_compacted = true;
+            state.digits = budget.digits_from(first);
+            let n_frozen = state.frozen_end.saturating_sub(first);
+            let is_left = n_frozen > 0;
+            state.frozen_end = if is_left {
+                budget.start + 1 + n_frozen
+            } else {
+                0
+            };
+            state.first = Value::Null;
+            state.summary = metadata;
+            Ok(Rewritten {
+                messages: Some(messages),
+                fired: true,
+                memory: state.to_memory().into(),
+                ..unchanged
+            })
         }
     }
 }
 
-#[derive(Debug)]
-struct Basic;
-
-impl Rewrite for Basic {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let mut budget = Budget::new(&input);
-        let is_rejected = input.at == Hook::OverflowError;
-        let has_failed = budget.state.failed_at == Some(input.call as u64);
-        let is_next = has_failed || input.number("agentic_is_on") == 0.0;
-        let acts = is_next && budget.request as f64 >= input.number("trigger");
-        if is_rejected {
-            let sum: usize = budget
-                .messages
-                .iter()
-                .map(super::stored::Stored::estimate)
-                .sum();
-            budget.target = (sum / 2).max(1);
-        } else if !acts {
-            return Ok(Rewritten::default());
-        }
-        let all = &input.messages;
-        let used = budget.request as f64;
-        let Some(kept) = compact(all, &budget) else {
-            return Ok(Rewritten::default());
-        };
-        let mut messages = all[..budget.start].to_vec();
-        messages.extend(kept.messages);
-        let mut state = budget.state;
-        state.is_compacted = true;
-        state.digits = String::new();
-        state.frozen_end = messages.len();
-        state.first = kept.first;
-        Ok(Rewritten {
-            messages: Some(messages),
-            fired: true,
-            terms: vec![("used".to_owned(), used)],
-            memory: state.to_memory().into(),
-            ..Rewritten::default()
-        })
+fn compact_without_request(input: &RewriteInput<'_>) -> Rewritten {
+    let mut budget = Budget::new(input);
+    let is_rejected = input.at == Hook::OverflowError;
+    let has_failed = budget.state.failed_at == Some(input.call as u64);
+    let is_next = has_failed || !input.flag("agentic_is_on");
+    let acts = is_next && budget.request as f64 >= input.number("trigger");
+    if is_rejected {
+        let sum: usize = budget
+            .messages
+            .iter()
+            .map(super::stored::Stored::estimate)
+            .sum();
+        budget.target = (sum / 2).max(1);
+    } else if !acts {
+        return Rewritten::default();
+    }
+    let all = &input.messages;
+    let used = budget.request as f64;
+    let Some(kept) = compact(all, &budget) else {
+        return Rewritten::default();
+    };
+    let mut messages = all[..budget.start].to_vec();
+    messages.extend(kept.messages);
+    let mut state = budget.state;
+    state.is_compacted = true;
+    state.digits = String::new();
+    state.frozen_end = messages.len();
+    state.first = kept.first;
+    Rewritten {
+        messages: Some(messages),
+        fired: true,
+        terms: vec![("used".to_owned(), used)],
+        memory: state.to_memory().into(),
+        ..Rewritten::default()
     }
 }
 
-#[derive(Debug)]
-struct Shape;
-
-impl Rewrite for Shape {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let shaped = input.messages.find_out(SHAPED, Shaped::extend);
-        Ok(Rewritten {
-            fired: !shaped.edits.is_empty(),
-            edits: shaped.edits.clone(),
-            ..Rewritten::default()
-        })
-    }
+fn shorten_results(input: &RewriteInput<'_>) -> Rewritten {
+    let shaped = input.messages.updated_state(SHAPED, Shaped::extend);
+    Rewritten::edited(shaped.edits.clone())
 }
 
 /// The cached rule for results as they are sent.
-const SHAPED: Rule = Rule {
-    name: "cline: shaped results",
-    by: 0,
-};
+const SHAPED: Rule = Rule::new("cline: shaped results");
 
 /// Edits that shorten the results of a conversation.
 #[derive(Clone, Debug, Default)]

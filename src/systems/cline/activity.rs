@@ -78,7 +78,7 @@ fn add_paths(value: &Value, paths: &mut Vec<String>) {
     }
 }
 
-/// Returns the text that takes the place of dropped work with these files, commands and answers; `None` if there are
+/// `buildDroppedWorkSummaryBlock`: returns the text that takes the place of dropped work with these files, commands and answers; `None` if there are
 /// none.
 pub(super) fn notice(dropped: &[ChatMessage], answers: &[String]) -> Option<String> {
     let mut activity = Activity::default();

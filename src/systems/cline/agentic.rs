@@ -3,7 +3,7 @@
 use super::activity::FileLists;
 use super::budget::Budget;
 use super::stored::{Kind, Stored, tokens};
-use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest};
+use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryRequest};
 use crate::systems::javascript::{first_units, length, named_arguments};
 use serde_json::{Value, json};
 
@@ -52,7 +52,7 @@ pub(super) struct Limits {
     pub(super) max_tokens: u64,
 }
 
-/// Summarizes everything before the cut.
+/// `runAgenticCompaction`: summarizes everything before the cut.
 pub(super) fn summarize(
     all: &[ChatMessage],
     budget: &Budget,
@@ -92,11 +92,10 @@ pub(super) fn summarize(
         with_tools: false,
         max_tokens: Some(limits.max_tokens),
     };
-    let summary = match replies.reply_to(ask)? {
-        SummaryReply::Text(text) => text.trim().to_owned(),
-        SummaryReply::ToolCall => String::new(),
-        SummaryReply::Failed(_) => return Ok(Summarized::Failed),
+    let Ok(summary) = replies.reply_to(ask)?.into_text() else {
+        return Ok(Summarized::Failed);
     };
+    let summary = summary.trim().to_owned();
     if summary.is_empty() {
         return Ok(Summarized::Nothing);
     }
@@ -119,7 +118,7 @@ pub(super) fn summarize(
     Ok(Summarized::Done(list[cut].range.start, message, metadata))
 }
 
-/// Returns the first kept message: the one that reaches the limit, but not behind the newest typed message, then back
+/// `findCutIndex`: returns the first kept message, the one that reaches the limit, but not behind the newest typed message, then back
 /// to an answer or a typed message.
 fn cut(list: &[Stored], keep: usize) -> usize {
     let (mut cut, mut sum) = (list.len(), 0);

@@ -17,7 +17,7 @@ pub(super) struct Kept {
     pub(super) first: Value,
 }
 
-/// Drops what does not fit into the target; `None` if nothing changes.
+/// `runBasicCompaction`: drops what does not fit into the target; `None` if nothing changes.
 pub(super) fn compact(all: &[ChatMessage], budget: &Budget) -> Option<Kept> {
     let list = &budget.messages;
     let target = budget.target.min(budget.trigger).max(1);

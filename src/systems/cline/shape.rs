@@ -1,4 +1,4 @@
-//! Results as they are sent: the middle of long ones is removed.
+//! Results as `MessageBuilder.buildForApi` sends them: the middle of long ones is removed.
 
 use crate::systems::javascript::{first_units, last_units, length};
 

@@ -182,18 +182,9 @@ fn system_length(system: &[ChatMessage]) -> usize {
     breaks + lengths.sum::<usize>()
 }
 
-const SYSTEM: Rule = Rule {
-    name: "cline: system prompt",
-    by: 0,
-};
-const CONTENT: Rule = Rule {
-    name: "cline: content",
-    by: 0,
-};
-const SHAPED: Rule = Rule {
-    name: "cline: shaped content",
-    by: 0,
-};
+const SYSTEM: Rule = Rule::new("cline: system prompt");
+const CONTENT: Rule = Rule::new("cline: content");
+const SHAPED: Rule = Rule::new("cline: shaped content");
 
 /// Returns the length of a message's content as JSON.
 fn content_length(message: &ChatMessage) -> usize {

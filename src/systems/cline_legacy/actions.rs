@@ -4,6 +4,7 @@ use super::reads::replace_repeated_reads;
 use super::units::{MISSING, units};
 use crate::chat::{Block, BlockBody, ChatMessage, Content, PendingRequest, Replies, Shape};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::systems::stage_settings::{check_keys, choice, numbers_only};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ const DEDUPE: NamedAction = NamedAction {
     help: "Replaces file reads by a notice if the same file was read again.",
     shape: Shape::OpenAi,
     numbers: &["enough_share"],
-    make: |_| Ok(Arc::new(Dedupe)),
+    make: |settings| numbers_only(settings, dedupe),
 };
 
 /// `task` is `kept` or, after a rejected request, `replaced`.
@@ -28,16 +29,10 @@ const TRUNCATE: NamedAction = NamedAction {
     shape: Shape::OpenAi,
     numbers: &["share"],
     make: |settings| {
-        let task = settings.get("task").and_then(toml::Value::as_str);
-        match task.unwrap_or("kept") {
-            "kept" => Ok(Arc::new(Truncate {
-                replaces_task: false,
-            })),
-            "replaced" => Ok(Arc::new(Truncate {
-                replaces_task: true,
-            })),
-            _ => Err("`task` must be one of kept, replaced".to_owned()),
-        }
+        check_keys(settings, &["task"])?;
+        let tasks = [("kept", false), ("replaced", true)];
+        let replaces_task = choice(settings, "task", &tasks)?.unwrap_or(false);
+        Ok(Arc::new(Truncate { replaces_task }))
     },
 };
 
@@ -50,26 +45,17 @@ const UNSENT: &str = "cline_legacy_unsent";
 const NOTICE: &str = "[NOTE] Some previous conversation history with the user has been removed to maintain optimal context window length. The initial user task has been retained for continuity, while intermediate conversation history has been removed. Keep this in mind as you continue assisting the user. Pay special attention to the user's latest messages.";
 const CONTINUE: &str = "[Continue assisting the user!]";
 
-#[derive(Debug)]
-struct Dedupe;
-
-impl Rewrite for Dedupe {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let reads = replace_repeated_reads(&input.messages);
-        let acts = !reads.edits.is_empty();
-        let is_enough = acts && reads.saved_share >= input.number("enough_share");
-        let enough_at = is_enough.then_some(input.call);
-        Ok(Rewritten {
-            edits: reads.edits.into(),
-            fired: acts,
-            terms: vec![("saved_share".to_owned(), reads.saved_share)],
-            memory: json!({ENOUGH_AT: enough_at}).into(),
-            ..Rewritten::default()
-        })
+fn dedupe(input: &RewriteInput<'_>) -> Rewritten {
+    let reads = replace_repeated_reads(&input.messages);
+    let acts = !reads.edits.is_empty();
+    let is_enough = acts && reads.saved_share >= input.number("enough_share");
+    let enough_at = is_enough.then_some(input.call);
+    Rewritten {
+        edits: reads.edits.into(),
+        fired: acts,
+        terms: vec![("saved_share".to_owned(), reads.saved_share)],
+        memory: json!({ENOUGH_AT: enough_at}).into(),
+        ..Rewritten::default()
     }
 }
 
@@ -131,7 +117,7 @@ impl Rewrite for Truncate {
     }
 }
 
-/// Returns an answer with the notice in place of its text; unchanged if it has only calls.
+/// `triggerApplyStandardContextTruncationNoticeChange`: returns an answer with the notice in place of its text; unchanged if it has only calls.
 fn with_notice(answer: &ChatMessage) -> ChatMessage {
     match &answer.content {
         Content::Text(_) => answer.with_text(NOTICE),

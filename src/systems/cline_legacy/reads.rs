@@ -17,7 +17,7 @@ pub(super) struct Reads {
     pub(super) saved_share: f64,
 }
 
-/// Replaces all but the newest read of each file.
+/// `attemptFileReadOptimizationCore`: replaces all but the newest read of each file.
 pub(super) fn replace_repeated_reads(messages: &[ChatMessage]) -> Reads {
     let units = units(messages);
     let mut by_path: BTreeMap<String, Vec<(usize, String)>> = BTreeMap::new();

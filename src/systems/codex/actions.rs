@@ -3,8 +3,8 @@
 use super::compact::{newest, summary};
 use super::estimate::since_answer;
 use crate::chat::{PendingRequest, Replies, Shape, n_system};
-use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
-use std::sync::Arc;
+use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
+use crate::systems::stage_settings::summarizing;
 
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[NamedAction {
@@ -13,52 +13,34 @@ pub static ACTIONS: &[NamedAction] = &[NamedAction {
     help: "Replaces the history with the user's newest messages and a summary.",
     shape: Shape::OpenAi,
     numbers: &["reported", "limit", "user_tokens"],
-    make: |_| Ok(Arc::new(Compact)),
+    make: |settings| summarizing(settings, compact),
 }];
 
-#[derive(Debug)]
-struct Compact;
-
-impl Rewrite for Compact {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        replies: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let (system, rest) = input.messages.split_at(n_system(&input.messages));
-        // Codex checks before it adds the message that opens a turn.
-        let (_turn, call_of_turn) = input.turn;
-        let n_new = match call_of_turn {
-            0 => rest.iter().rev().take_while(|m| m.is("user")).count(),
-            _ => 0,
-        };
-        let (history, new) = rest.split_at(rest.len() - n_new);
-        let used = input.number("reported") + since_answer(history) as f64;
-        let done = Rewritten {
-            compared: Some(used as u64),
-            terms: vec![("used".to_owned(), used)],
-            ..Rewritten::default()
-        };
-        if history.is_empty() || used < input.number("limit") {
-            return Ok(done);
-        }
-        let summary = match summary(system, history, replies)? {
-            Ok(summary) => summary,
-            // The error ends the turn.
-            Err(why) => {
-                return Ok(Rewritten {
-                    fired: true,
-                    log: vec![why.clone()],
-                    halt: Some(why),
-                    ..done
-                });
-            }
-        };
-        let kept = newest(history, input.count("user_tokens"));
-        Ok(Rewritten {
-            fired: true,
-            messages: Some([system, &kept, &[summary], new].concat()),
-            ..done
-        })
+fn compact(
+    input: &RewriteInput<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<Rewritten, PendingRequest> {
+    let (system, rest) = input.messages.split_at(n_system(&input.messages));
+    // Codex checks before it adds the message that opens a turn.
+    let n_new = match input.call_in_turn {
+        0 => rest.iter().rev().take_while(|m| m.is("user")).count(),
+        _ => 0,
+    };
+    let (history, new) = rest.split_at(rest.len() - n_new);
+    let used = input.number("reported") + since_answer(history) as f64;
+    let done = Rewritten::counted(used as u64);
+    if history.is_empty() || used < input.number("limit") {
+        return Ok(done);
     }
+    let summary = match summary(system, history, replies)? {
+        Ok(summary) => summary,
+        // The error ends the turn.
+        Err(why) => return Ok(done.stopped_by(why)),
+    };
+    let kept = newest(history, input.count("user_tokens"));
+    Ok(Rewritten {
+        fired: true,
+        messages: Some([system, &kept, &[summary], new].concat()),
+        ..done
+    })
 }

@@ -21,11 +21,7 @@ pub(super) fn summary(
     let mut requested = history.to_vec();
     loop {
         let prompt = ChatMessage::new("user", PROMPT);
-        let request = SummaryRequest {
-            messages: [system, &requested, &[prompt]].concat(),
-            with_tools: false,
-            max_tokens: None,
-        };
+        let request = SummaryRequest::new([system, &requested, &[prompt]].concat());
         let text = match replies.reply_to(request)? {
             SummaryReply::Text(text) if !text.is_empty() => text,
             SummaryReply::Text(_) | SummaryReply::ToolCall => last_answer(history),

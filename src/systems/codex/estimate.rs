@@ -10,10 +10,7 @@ const OUTPUT: &str = r#"{"type":"function_call_output","call_id":"","output":}"#
 const MESSAGE: &str = r#"{"type":"message","role":"user","content":[]}"#;
 const TEXT: &str = r#"{"type":"input_text","text":}"#;
 
-const RULE: Rule = Rule {
-    name: "codex: tokens",
-    by: 0,
-};
+const RULE: Rule = Rule::new("codex: tokens");
 
 /// `approx_token_count`.
 pub(super) fn tokens(text: &str) -> usize {

@@ -1,10 +1,9 @@
 //! Compaction of the command line: `compactChatHistory`, and the places of `streamChatResponse` that call it.
 
 use super::history::{SAFETY, count, count_all, request};
-use crate::chat::{
-    ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest, n_system,
-};
-use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryRequest, n_system};
+use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
+use crate::systems::stage_settings::{numbers_only, summarizing};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -15,7 +14,7 @@ pub(super) const CONTINUE: NamedAction = NamedAction {
     help: "Asks the model to continue at the end of a turn that was compacted.",
     shape: Shape::OpenAi,
     numbers: &[],
-    make: |_| Ok(Arc::new(Continue)),
+    make: |settings| numbers_only(settings, continue_turn),
 };
 
 /// Acts from `threshold` tokens on. `answer` is the longest answer.
@@ -25,98 +24,83 @@ pub(super) const COMPACT: NamedAction = NamedAction {
     help: "Replaces the whole history, the newest request too, with a summary as the model's answer.",
     shape: Shape::OpenAi,
     numbers: &["threshold", "answer", "tools"],
-    make: |_| Ok(Arc::new(Compact)),
+    make: |settings| summarizing(settings, compact),
 };
 
 /// Key of the turn that was compacted and not yet continued, in memory.
 const COMPACTED_IN: &str = "continue_cli_compacted_in";
 
-#[derive(Debug)]
-struct Continue;
-
-impl Rewrite for Continue {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let is_compacted = input.memory[COMPACTED_IN].as_u64() == Some(u64::from(input.turn.0));
-        let ends = |message: &ChatMessage| message.is("assistant") && message.calls().is_empty();
-        let has_ended = input.turn.1 > 0 && input.messages.last().is_some_and(ends);
-        if !is_compacted || !has_ended {
-            return Ok(Rewritten::default());
-        }
-        let mut messages = input.messages.to_vec();
-        messages.push(ChatMessage::notice("user", "continue"));
-        Ok(Rewritten {
-            messages: Some(messages),
-            fired: true,
-            memory: json!({COMPACTED_IN: null}).into(),
-            ..Rewritten::default()
-        })
+fn continue_turn(input: &RewriteInput<'_>) -> Rewritten {
+    let is_compacted = input.memory[COMPACTED_IN].as_u64() == Some(u64::from(input.turn));
+    let ends = |message: &ChatMessage| message.is("assistant") && message.calls().is_empty();
+    let has_ended = input.call_in_turn > 0 && input.messages.last().is_some_and(ends);
+    if !is_compacted || !has_ended {
+        return Rewritten::default();
+    }
+    let mut messages = input.messages.to_vec();
+    messages.push(ChatMessage::notice("user", "continue"));
+    Rewritten {
+        messages: Some(messages),
+        fired: true,
+        memory: json!({COMPACTED_IN: null}).into(),
+        ..Rewritten::default()
     }
 }
 
-#[derive(Debug)]
-struct Compact;
-
 const FAILED: &str = "Context limit exceeded and compaction failed. Unable to continue.";
 
-impl Rewrite for Compact {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        replies: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let threshold = input.number("threshold");
-        let answer = input.count("answer") as u64;
-        let limits = (input.window, answer);
-        let tools = input.count("tools") as u64;
-        let all = &input.messages;
-        let (system, history) = all.split_at(n_system(all));
-        let mut total = count_all(all) + tools;
-        let mut done = Rewritten::default();
-        // The history is compacted before the request that begins a turn is added to it, then checked again.
-        if let (0, [before @ .., newest]) = (input.turn.1, history) {
-            let of_rest = count(system) + tools + count(std::slice::from_ref(newest));
-            let of_before = total.saturating_sub(of_rest);
-            if of_before as f64 >= threshold {
-                done.compared = Some(of_before);
-                if let Some(summary) = ask(request(system, before, limits), &mut done, replies)? {
-                    let mut messages = compacted(system, summary);
-                    messages.push(newest.clone());
-                    total = count(&messages) + tools;
-                    done.messages = Some(messages);
-                }
+fn compact(
+    input: &RewriteInput<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<Rewritten, PendingRequest> {
+    let threshold = input.number("threshold");
+    let answer = input.count("answer") as u64;
+    let limits = (input.window, answer);
+    let tools = input.count("tools") as u64;
+    let all = &input.messages;
+    let (system, history) = all.split_at(n_system(all));
+    let mut total = count_all(all) + tools;
+    let mut done = Rewritten::default();
+    // The history is compacted before the request that begins a turn is added to it, then checked again.
+    if let (0, [before @ .., newest]) = (input.call_in_turn, history) {
+        let of_rest = count(system) + tools + count(std::slice::from_ref(newest));
+        let of_before = total.saturating_sub(of_rest);
+        if of_before as f64 >= threshold {
+            done.compared = Some(of_before);
+            if let Some(summary) = ask(request(system, before, limits), &mut done, replies)? {
+                let mut messages = compacted(system, summary);
+                messages.push(newest.clone());
+                total = count(&messages) + tools;
+                done.messages = Some(messages);
             }
         }
-        done.compared = done.compared.or(Some(total));
-        done.terms = vec![("used".to_owned(), total as f64)];
-        if (total as f64) < threshold {
-            return Ok(done);
-        }
-        let is_within_turn = history.last().is_some_and(|message| message.is("tool"));
-        let is_too_large = is_within_turn && total + answer + SAFETY > input.window;
-        // Within a turn it is compacted after the results, and again before the request if that failed.
-        let n_tries = 1 + usize::from(is_within_turn && !is_too_large);
-        let now = done.messages.as_deref().unwrap_or(all);
-        let asked = request(system, &now[system.len()..], limits);
-        let mut summary = None;
-        for _ in 0..n_tries {
-            if summary.is_none() {
-                summary = ask(asked.clone(), &mut done, replies)?;
-            }
-        }
-        match summary {
-            Some(summary) => {
-                done.messages = Some(compacted(system, summary));
-                done.memory = json!({COMPACTED_IN: input.turn.0}).into();
-            }
-            None if is_too_large => done.halt = Some(FAILED.to_owned()),
-            None => {}
-        }
-        Ok(done)
     }
+    done.compared = done.compared.or(Some(total));
+    done.terms = vec![("used".to_owned(), total as f64)];
+    if (total as f64) < threshold {
+        return Ok(done);
+    }
+    let is_within_turn = history.last().is_some_and(|message| message.is("tool"));
+    let is_too_large = is_within_turn && total + answer + SAFETY > input.window;
+    // Within a turn it is compacted after the results, and again before the request if that failed.
+    let n_tries = 1 + usize::from(is_within_turn && !is_too_large);
+    let now = done.messages.as_deref().unwrap_or(all);
+    let asked = request(system, &now[system.len()..], limits);
+    let mut summary = None;
+    for _ in 0..n_tries {
+        if summary.is_none() {
+            summary = ask(asked.clone(), &mut done, replies)?;
+        }
+    }
+    match summary {
+        Some(summary) => {
+            done.messages = Some(compacted(system, summary));
+            done.memory = json!({COMPACTED_IN: input.turn}).into();
+        }
+        None if is_too_large => done.halt = Some(FAILED.to_owned()),
+        None => {}
+    }
+    Ok(done)
 }
 
 /// Returns the instructions and a summary.
@@ -132,12 +116,6 @@ fn ask(
     replies: &mut Replies<'_>,
 ) -> Result<Option<Arc<str>>, PendingRequest> {
     done.fired = true;
-    Ok(match replies.reply_to(request)? {
-        SummaryReply::Text(text) => Some(text),
-        SummaryReply::ToolCall => Some(Arc::default()),
-        SummaryReply::Failed(why) => {
-            done.log.push(why);
-            None
-        }
-    })
+    let text = replies.reply_to(request)?.into_text();
+    Ok(text.map_err(|why| done.log.push(why)).ok())
 }

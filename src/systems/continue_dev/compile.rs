@@ -1,10 +1,9 @@
 //! Pruning by the extensions: `compileChatMessages`, run on the whole conversation for every request.
 
-use super::arguments;
-use crate::chat::{Call, ChatMessage, PendingRequest, Replies, Rule, Shape, n_system};
-use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{Call, ChatMessage, Rule, Shape, n_system};
+use crate::engine::{ActionKind, MessageEdit, NamedAction, RewriteInput, Rewritten};
+use crate::systems::stage_settings::numbers_only;
 use serde_json::json;
-use std::sync::Arc;
 
 /// Removes empty messages and fills those that must stay, for the request only.
 pub(super) const SHAPE: NamedAction = NamedAction {
@@ -13,7 +12,7 @@ pub(super) const SHAPE: NamedAction = NamedAction {
     help: "Removes empty messages, and writes a space into empty results.",
     shape: Shape::OpenAi,
     numbers: &[],
-    make: |_| Ok(Arc::new(Shaped)),
+    make: |settings| numbers_only(settings, shape),
 };
 
 /// Keeps `answer` tokens of the window free for the answer, at most 1,000.
@@ -23,66 +22,45 @@ pub(super) const PRUNE: NamedAction = NamedAction {
     help: "Removes the oldest messages, for the request only.",
     shape: Shape::OpenAi,
     numbers: &["answer", "tools"],
-    make: |_| Ok(Arc::new(Prune)),
+    make: |settings| numbers_only(settings, prune),
 };
 
-const RULE: Rule = Rule {
-    name: "continue: tokens",
-    by: 0,
-};
+const RULE: Rule = Rule::new("continue: tokens");
 
-#[derive(Debug)]
-struct Shaped;
-
-impl Rewrite for Shaped {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let all = input.messages.iter().enumerate();
-        let is_blank = |message: &ChatMessage| message.joined_text("").trim().is_empty();
-        let is_changed =
-            |message: &ChatMessage| !message.is("system") && message.calls().is_empty();
-        let blank = all.filter(|(_, message)| is_blank(message) && is_changed(message));
-        let edits = blank.map(|(at, message)| MessageEdit {
-            at,
-            now: message.is("tool").then(|| message.with_text(" ")),
-        });
-        Ok(Rewritten {
-            edits: edits.collect(),
-            ..Rewritten::default()
-        })
+fn shape(input: &RewriteInput<'_>) -> Rewritten {
+    let all = input.messages.iter().enumerate();
+    let is_blank = |message: &ChatMessage| message.joined_text("").trim().is_empty();
+    let is_changed = |message: &ChatMessage| !message.is("system") && message.calls().is_empty();
+    let blank = all.filter(|(_, message)| is_blank(message) && is_changed(message));
+    let edits = blank.map(|(at, message)| MessageEdit {
+        at,
+        now: message.is("tool").then(|| message.with_text(" ")),
+    });
+    Rewritten {
+        edits: edits.collect(),
+        ..Rewritten::default()
     }
 }
-
-#[derive(Debug)]
-struct Prune;
 
 /// Key of the number of messages that were removed from the last request, in memory.
 const PRUNED: &str = "continue_pruned";
 
-impl Rewrite for Prune {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let all = &input.messages;
-        let counted = |messages: &[ChatMessage]| -> u64 {
-            messages.iter().map(|m| m.weigh(RULE, of_message)).sum()
-        };
-        let start = n_system(all);
-        let end = newest(all).max(start);
-        let window = input.window as f64;
-        let safety = f64::min(1000.0, window * 0.02);
-        let (answer, tools) = (input.number("answer"), input.number("tools"));
-        let instructions = counted(&all[..start]);
-        let stays = instructions + counted(&all[end..]);
-        let free = answer.min(1000.0);
-        let available = window - safety - free - tools - stays as f64;
-        if available < 0.0 {
-            return Ok(Rewritten {
+fn prune(input: &RewriteInput<'_>) -> Rewritten {
+    let all = &input.messages;
+    let counted = |messages: &[ChatMessage]| -> u64 {
+        messages.iter().map(|m| m.weigh(RULE, of_message)).sum()
+    };
+    let start = n_system(all);
+    let end = newest(all).max(start);
+    let window = input.window as f64;
+    let safety = f64::min(1000.0, window * 0.02);
+    let (answer, tools) = (input.number("answer"), input.number("tools"));
+    let instructions = counted(&all[..start]);
+    let stays = instructions + counted(&all[end..]);
+    let free = answer.min(1000.0);
+    let available = window - safety - free - tools - stays as f64;
+    if available < 0.0 {
+        return Rewritten {
                 halt: Some(format!(
                     "Not enough context available to include the system message, last user message, and tools.
         There must be at least {free} tokens remaining for output.
@@ -94,28 +72,27 @@ impl Rewrite for Prune {
         - max output tokens: {answer}"
                 )),
                 ..Rewritten::default()
-            });
-        }
-        let of_all = all.weigh(RULE, |message| message.weigh(RULE, of_message));
-        let mut left = of_all.saturating_sub(stays);
-        let mut first = start;
-        while first < end && left as f64 > available {
+            };
+    }
+    let of_all = all.weigh(RULE, |message| message.weigh(RULE, of_message));
+    let mut left = of_all.saturating_sub(stays);
+    let mut first = start;
+    while first < end && left as f64 > available {
+        left -= counted(&all[first..=first]);
+        first += 1;
+        // No result without its call.
+        while first < end && all[first].is("tool") {
             left -= counted(&all[first..=first]);
             first += 1;
-            // No result without its call.
-            while first < end && all[first].is("tool") {
-                left -= counted(&all[first..=first]);
-                first += 1;
-            }
         }
-        let n_pruned = (first - start) as u64;
-        let pruned = (start..first).map(|at| MessageEdit { at, now: None });
-        Ok(Rewritten {
-            edits: pruned.collect(),
-            repeats: input.memory[PRUNED].as_u64() == Some(n_pruned),
-            memory: json!({PRUNED: n_pruned}).into(),
-            ..Rewritten::default()
-        })
+    }
+    let n_pruned = (first - start) as u64;
+    let pruned = (start..first).map(|at| MessageEdit { at, now: None });
+    Rewritten {
+        edits: pruned.collect(),
+        repeats: input.memory[PRUNED].as_u64() == Some(n_pruned),
+        memory: json!({PRUNED: n_pruned}).into(),
+        ..Rewritten::default()
     }
 }
 
@@ -151,7 +128,7 @@ fn of_message(message: &ChatMessage) -> u64 {
 fn written(call: &Call) -> String {
     let quoted = |text: &str| json!(text).to_string();
     let id = quoted(call.id.as_deref().unwrap_or_default());
-    let (tool, arguments) = (quoted(call.tool()), quoted(&arguments(call)));
+    let (tool, arguments) = (quoted(call.tool()), quoted(&call.arguments_as_text()));
     format!(
         "{{\"id\":{id},\"type\":\"function\",\"function\":{{\"name\":{tool},\"arguments\":{arguments}}}}}"
     )

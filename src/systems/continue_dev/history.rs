@@ -1,6 +1,5 @@
 //! The history as Continue stores it: an answer and the results of its calls are one item.
 
-use super::arguments;
 use crate::chat::{Call, ChatMessage, Messages, Rule, SummaryRequest};
 
 const PROMPT: &str = "Please provide a concise summary of our conversation so far, capturing the key context, decisions made, and current state. Format this as a single comprehensive message that preserves all important information needed to continue our work. You do not need to recap the system message, as this will remain. Make sure it is clear what the current stream of work was at the very end prior to compaction so that you can continue exactly where you left off without missing any information.";
@@ -9,10 +8,7 @@ const PROMPT_TOKENS: u64 = 150;
 /// Tokens kept free in every request.
 pub(super) const SAFETY: u64 = 100;
 
-const RULE: Rule = Rule {
-    name: "continue_cli: tokens",
-    by: 0,
-};
+const RULE: Rule = Rule::new("continue_cli: tokens");
 
 /// `countTotalInputTokens` without tools, of a whole conversation.
 pub(super) fn count_all(messages: &Messages) -> u64 {
@@ -39,7 +35,7 @@ fn of_message(message: &ChatMessage) -> u64 {
 
 fn of_call(call: &Call) -> u64 {
     const PER_CALL: u64 = 10;
-    of_text(call.tool()) + of_text(&arguments(call)) + PER_CALL
+    of_text(call.tool()) + of_text(&call.arguments_as_text()) + PER_CALL
 }
 
 /// Counts a text as gpt-tokenizer does: unlike in the vocabulary's own rule, a word and its contraction are apart.

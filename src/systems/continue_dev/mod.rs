@@ -10,10 +10,8 @@ mod compact;
 mod compile;
 mod history;
 
-use crate::chat::{Arguments, Call};
 use crate::engine::NamedAction;
 use crate::tokens;
-use std::borrow::Cow;
 
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[
@@ -22,15 +20,6 @@ pub static ACTIONS: &[NamedAction] = &[
     compile::SHAPE,
     compile::PRUNE,
 ];
-
-/// Returns the arguments of a call as text.
-fn arguments(call: &Call) -> Cow<'_, str> {
-    match call.function.as_ref().map(|f| &f.arguments) {
-        Some(Arguments::Text(text)) => Cow::Borrowed(text),
-        Some(Arguments::Json(value)) => value.to_string().into(),
-        Some(Arguments::Missing) | None => Cow::default(),
-    }
-}
 
 /// Counts a text with a vocabulary.
 fn count(text: &str, vocabulary: &str) -> u64 {

@@ -3,10 +3,10 @@
 use super::count::count;
 use super::request::{full, simple};
 use crate::chat::{
-    ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest, n_system,
-    newest_request,
+    ChatMessage, PendingRequest, Replies, Shape, SummaryRequest, n_system, newest_request,
 };
-use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
+use crate::systems::stage_settings::summarizing;
 use std::sync::Arc;
 
 /// Actions of presets.
@@ -19,56 +19,46 @@ const SUMMARIZE: NamedAction = NamedAction {
     help: "Replaces everything before the newest round of calls, or the newest request, with a summary.",
     shape: Shape::OpenAi,
     numbers: &["limit", "is_on"],
-    make: |_| Ok(Arc::new(Summarize)),
+    make: |settings| summarizing(settings, summarize),
 };
 
 /// Start of the message about the machine, the last of those that precede the history.
 const ENVIRONMENT: &str = "<environment_info>";
 
-#[derive(Debug)]
-struct Summarize;
-
-impl Rewrite for Summarize {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        replies: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let total = count(&input.messages);
-        let mut done = Rewritten {
-            compared: Some(total),
-            terms: vec![("used".to_owned(), total as f64)],
-            ..Rewritten::default()
-        };
-        if total as f64 <= input.number("limit") || input.number("is_on") == 0.0 {
-            return Ok(done);
-        }
-        let all = &input.messages;
-        let start = history_start(all);
-        let Some(kept_from) = kept_from(&input).filter(|at| *at > start) else {
-            return Ok(done);
-        };
-        let (old, kept) = (&all[start..kept_from], &all[kept_from..]);
-        done.fired = true;
-        // A transcript contains the newest request even if it is kept.
-        let newest = kept.first().filter(|message| message.is("user"));
-        let known: Vec<ChatMessage> = old.iter().chain(newest).cloned().collect();
-        let summary = match ask(full(old), &mut done, replies)? {
-            None => ask(simple(&known), &mut done, replies)?,
-            text => text,
-        };
-        let Some(summary) = summary.filter(|text| !text.is_empty()) else {
-            return Ok(done);
-        };
-        let text = format!("<conversation-summary>\n{summary}\n</conversation-summary>\n");
-        let mut messages = all[..start].to_vec();
-        messages.push(ChatMessage::summary("user", text));
-        messages.extend_from_slice(kept);
-        Ok(Rewritten {
-            messages: Some(messages),
-            ..done
-        })
+fn summarize(
+    input: &RewriteInput<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<Rewritten, PendingRequest> {
+    let total = count(&input.messages);
+    let mut done = Rewritten::counted(total);
+    if total as f64 <= input.number("limit") || !input.flag("is_on") {
+        return Ok(done);
     }
+    let all = &input.messages;
+    let start = history_start(all);
+    let Some(kept_from) = kept_from(input).filter(|at| *at > start) else {
+        return Ok(done);
+    };
+    let (old, kept) = (&all[start..kept_from], &all[kept_from..]);
+    done.fired = true;
+    // A transcript contains the newest request even if it is kept.
+    let newest = kept.first().filter(|message| message.is("user"));
+    let known: Vec<ChatMessage> = old.iter().chain(newest).cloned().collect();
+    let summary = match ask(full(old), &mut done, replies)? {
+        None => ask(simple(&known), &mut done, replies)?,
+        text => text,
+    };
+    let Some(summary) = summary.filter(|text| !text.is_empty()) else {
+        return Ok(done);
+    };
+    let text = format!("<conversation-summary>\n{summary}\n</conversation-summary>\n");
+    let mut messages = all[..start].to_vec();
+    messages.push(ChatMessage::summary("user", text));
+    messages.extend_from_slice(kept);
+    Ok(Rewritten {
+        messages: Some(messages),
+        ..done
+    })
 }
 
 /// Returns the index of the first message behind those of Copilot itself.
@@ -82,9 +72,8 @@ fn history_start(all: &[ChatMessage]) -> usize {
 /// Returns the index of the first message that is kept: the newest round if the turn has several, else the newest request.
 /// `None` if the first turn has no earlier round.
 fn kept_from(input: &RewriteInput<'_>) -> Option<usize> {
-    let (turn, n_rounds) = input.turn;
-    match n_rounds {
-        0 | 1 if turn > 1 => newest_request(&input.messages),
+    match input.call_in_turn {
+        0 | 1 if input.turn > 1 => newest_request(&input.messages),
         0 | 1 => None,
         _ => input.messages.iter().rposition(|m| m.is("assistant")),
     }
@@ -96,12 +85,6 @@ fn ask(
     done: &mut Rewritten,
     replies: &mut Replies<'_>,
 ) -> Result<Option<Arc<str>>, PendingRequest> {
-    Ok(match replies.reply_to(request)? {
-        SummaryReply::Text(text) => Some(text),
-        SummaryReply::ToolCall => Some(Arc::default()),
-        SummaryReply::Failed(why) => {
-            done.log.push(why);
-            None
-        }
-    })
+    let text = replies.reply_to(request)?.into_text();
+    Ok(text.map_err(|why| done.log.push(why)).ok())
 }

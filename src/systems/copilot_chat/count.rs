@@ -1,12 +1,9 @@
 //! The token count that is compared with the limit: the whole prompt, with the vocabulary of the newer OpenAI models.
 
-use crate::chat::{Arguments, Call, ChatMessage, Messages, Rule};
+use crate::chat::{Call, ChatMessage, Messages, Rule};
 use crate::tokens;
 
-const RULE: Rule = Rule {
-    name: "copilot_chat: tokens",
-    by: 0,
-};
+const RULE: Rule = Rule::new("copilot_chat: tokens");
 
 /// Counts the messages of a conversation.
 pub(super) fn count(messages: &Messages) -> u64 {
@@ -24,12 +21,10 @@ fn of_message(message: &ChatMessage) -> u64 {
 
 /// Counts a call. Its type is one token, and so is having a name.
 fn of_call(call: &Call) -> u64 {
-    let arguments = match call.function.as_ref().map(|f| &f.arguments) {
-        Some(Arguments::Text(text)) => of_text(text),
-        Some(Arguments::Json(value)) => of_text(&value.to_string()),
-        Some(Arguments::Missing) | None => 0,
-    };
-    of_text(call.id.as_deref().unwrap_or_default()) + of_text(call.tool()) + arguments + 2
+    of_text(call.id.as_deref().unwrap_or_default())
+        + of_text(call.tool())
+        + of_text(&call.arguments_as_text())
+        + 2
 }
 
 fn of_text(text: &str) -> u64 {

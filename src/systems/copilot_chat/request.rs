@@ -1,9 +1,8 @@
 //! The summary requests: the history itself, else a transcript of it.
 
-use crate::chat::{Arguments, Call, ChatMessage, SummaryRequest};
+use crate::chat::{Call, ChatMessage, SummaryRequest};
 use crate::session::WrittenKind;
 use crate::systems::javascript::{first_units, length};
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 const SYSTEM: &str = include_str!("prompts/system.txt");
@@ -71,11 +70,7 @@ fn request_in(text: &str) -> &str {
 }
 
 fn of_call(call: &Call, result: Option<&String>) -> String {
-    let arguments: Cow<'_, str> = match call.function.as_ref().map(|f| &f.arguments) {
-        Some(Arguments::Text(text)) => Cow::Borrowed(text),
-        Some(Arguments::Json(value)) => value.to_string().into(),
-        Some(Arguments::Missing) | None => Cow::default(),
-    };
+    let arguments = call.arguments_as_text();
     let start = first_units(&arguments, MAX_ARGUMENTS);
     let end = if length(&arguments) > MAX_ARGUMENTS {
         "…"

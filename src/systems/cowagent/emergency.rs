@@ -29,7 +29,7 @@ impl Recovery {
     };
 }
 
-/// Cuts in place. Returns whether another try is worthwhile. Notices make the cut texts longer than the limit, so a
+/// `_aggressive_trim_for_overflow`: cuts in place. Returns whether another try is worthwhile. Notices make the cut texts longer than the limit, so a
 /// second pass counts them as cut again although nothing shrinks.
 pub fn trim_for_overflow(
     messages: &mut Vec<ChatMessage>,

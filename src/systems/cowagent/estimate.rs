@@ -35,7 +35,7 @@ pub(super) fn text_tokens(text: &str) -> u64 {
     quarters / 4 + 1
 }
 
-/// Returns the tokens of a message, at least one.
+/// `_estimate_message_tokens`: returns the tokens of a message, at least one.
 pub fn message_tokens(message: &ChatMessage) -> u64 {
     let tokens = match &message.content {
         Content::Text(text) => text_tokens(&text.text),

@@ -26,7 +26,7 @@ pub fn restore_turns(max_turns: usize, session_id: &str) -> usize {
     }
 }
 
-/// Restores a session's stored messages, from the last clearing of its context.
+/// `_restore_conversation_history`: restores a session's stored messages, from the last clearing of its context.
 pub fn restore(
     stored: &[ChatMessage],
     cleared_before: usize,

@@ -12,7 +12,7 @@ const SYNTHETIC: &str = "Error: Missing tool_result adjacent to tool_use (sessio
 /// Maximum number of passes that remove mismatches.
 const MAX_PASSES: usize = 5;
 
-/// Repairs in place and returns the number of removals and repairs.
+/// `sanitize_claude_messages`: repairs in place and returns the number of removals and repairs.
 pub fn sanitize(messages: &mut Vec<ChatMessage>, log: &mut Vec<String>) -> usize {
     if messages.is_empty() {
         return 0;
@@ -39,10 +39,7 @@ pub fn sanitize(messages: &mut Vec<ChatMessage>, log: &mut Vec<String>) -> usize
     n_removed + n_repairs
 }
 
-const SOUND: Rule = Rule {
-    name: "cowagent.sound",
-    by: 0,
-};
+const SOUND: Rule = Rule::new("cowagent.sound");
 
 /// State of the messages that need no repair so far.
 #[derive(Clone, Default)]
@@ -87,7 +84,7 @@ impl Sound {
 /// Returns whether [`sanitize`] finds nothing to repair after the instructions. Looks only at messages added since the
 /// last call.
 pub(super) fn is_sound(messages: &Messages) -> bool {
-    let sound = messages.find_out(SOUND, |sound: &mut Sound, messages| {
+    let sound = messages.updated_state(SOUND, |sound: &mut Sound, messages| {
         for message in &messages[sound.n_read..] {
             sound.read(message);
         }

@@ -65,7 +65,7 @@ pub(super) fn is_due(messages: &[ChatMessage], system: u64, limits: &Limits) -> 
         || !turns.is_empty() && messages_tokens(messages) + system > limits.max_tokens
 }
 
-/// Runs the stages after the cut of old results. `system` is the tokens of the instructions.
+/// `_trim_messages`: runs the stages after the cut of old results. `system` is the tokens of the instructions.
 pub fn trim_messages(
     messages: &[ChatMessage],
     system: u64,

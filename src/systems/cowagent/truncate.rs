@@ -14,7 +14,7 @@ pub fn cut_result(text: &str, most: usize) -> Option<String> {
 /// `MAX_STORED_REASONING_CHARS`.
 pub const STORED_REASONING_CHARS: usize = 4096;
 
-/// Returns a reasoning text, or its first and last half of the limit with a marker between.
+/// `_truncate_reasoning_for_storage`: returns a reasoning text, or its first and last half of the limit with a marker between.
 pub fn cut_reasoning(text: &str, most: usize) -> String {
     let length = text.chars().count();
     if length <= most {
@@ -41,7 +41,7 @@ pub enum Ends {
 /// `MAX_HISTORY_RESULT_CHARS`; the original's own comments still mention 10,000.
 pub const HISTORY_RESULT_CHARS: usize = 20_000;
 
-/// Cuts results before the current turn to this many characters and returns their number. A result cut earlier is
+/// `_truncate_historical_tool_results`: cuts results before the current turn to this many characters and returns their number. A result cut earlier is
 /// longer than the limit by its notice, so it is cut again and the notice then states the wrong length.
 pub fn cut_history(
     messages: &mut [ChatMessage],

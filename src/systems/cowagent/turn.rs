@@ -30,8 +30,8 @@ pub fn turns(messages: &[ChatMessage]) -> Vec<Range<usize>> {
     turns
 }
 
-/// Converts a turn to plain text: keeps the first text of the user and the last of the assistant, if they are not empty. Removes calls, results,
-/// images, thinking and every text between.
+/// `compress_turn_to_text_only`: keeps the first text of the user and the last of the assistant, if they are not empty.
+/// Removes calls, results, images, thinking and every text between.
 pub fn compress_turn(turn: &[ChatMessage]) -> Vec<ChatMessage> {
     let mut question = empty_text();
     let mut answer = empty_text();
@@ -59,7 +59,7 @@ pub(super) fn scheduler_turns(max_turns: usize) -> usize {
     (max_turns / 5).max(1)
 }
 
-/// Drops the messages before the last `keep` messages that contain text of a user.
+/// `_trim_in_memory_to_turns`: drops the messages before the last `keep` messages that contain text of a user.
 pub fn trim_to_turns(messages: &mut Vec<ChatMessage>, keep: usize) {
     let user_texts: Vec<usize> = (0..messages.len())
         .filter(|&idx| has_user_text(&messages[idx]))

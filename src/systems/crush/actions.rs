@@ -1,11 +1,10 @@
 //! Actions of presets.
 
 use crate::chat::{
-    ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest, n_system,
-    newest_request,
+    ChatMessage, PendingRequest, Replies, Shape, SummaryRequest, n_system, newest_request,
 };
-use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
-use std::sync::Arc;
+use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
+use crate::systems::stage_settings::summarizing;
 
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[SUMMARIZE];
@@ -17,84 +16,75 @@ const SUMMARIZE: NamedAction = NamedAction {
     help: "Replaces the whole history with a summary, and repeats the request of an unfinished turn.",
     shape: Shape::OpenAi,
     numbers: &["total", "threshold", "is_on"],
-    make: |_| Ok(Arc::new(Summarize)),
+    make: |settings| summarizing(settings, summarize),
 };
 
 const SYSTEM: &str = include_str!("prompt.txt");
 const PROMPT: &str = "Provide a detailed summary of our conversation above.";
 
-#[derive(Debug)]
-struct Summarize;
-
-impl Rewrite for Summarize {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        replies: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let total = input.number("total").max(0.0);
-        let mut done = Rewritten {
-            compared: (input.call > 0).then_some(total as u64),
-            terms: vec![("used".to_owned(), total)],
-            ..Rewritten::default()
-        };
-        // Its checks follow answers.
-        let is_full = input.window as f64 - total <= input.number("threshold");
-        if input.call == 0 || input.window == 0 || !is_full || input.number("is_on") == 0.0 {
-            return Ok(done);
-        }
-        let all = &input.messages;
-        let newest = newest_request(all);
-        // A finished turn was summarized before the request that begins the next one.
-        let (_, call_in_turn) = input.turn;
-        let end = newest.filter(|_| call_in_turn == 0).unwrap_or(all.len());
-        let start = n_system(all);
-        if start >= end {
-            return Ok(done);
-        }
-        done.fired = true;
-        let summary = match replies.reply_to(request(&all[start..end]))? {
-            SummaryReply::Text(text) => text,
-            SummaryReply::ToolCall => Arc::default(),
-            SummaryReply::Failed(why) => {
-                // The error ends the turn.
-                done.log.push(why.clone());
-                done.halt = (call_in_turn > 0).then_some(why);
-                return Ok(done);
-            }
-        };
-        let mut messages = all[..start].to_vec();
-        if !summary.is_empty() {
-            messages.push(ChatMessage::summary("user", summary));
-        }
-        messages.extend_from_slice(&all[end..]);
-        if call_in_turn > 0 {
-            let request = newest.map(|at| all[at].joined_text("")).unwrap_or_default();
-            let text = format!(
-                "The previous session was interrupted because it got too long, the initial user request was: `{request}`"
-            );
-            messages.push(ChatMessage::notice("user", text));
-        }
-        Ok(Rewritten {
-            messages: Some(messages),
-            ..done
-        })
+/// `sessionAgent.Summarize`.
+fn summarize(
+    input: &RewriteInput<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<Rewritten, PendingRequest> {
+    let total = input.number("total").max(0.0);
+    let mut done = Rewritten {
+        compared: (input.call > 0).then_some(total as u64),
+        terms: vec![("used".to_owned(), total)],
+        ..Rewritten::default()
+    };
+    // Its checks follow answers.
+    let is_full = input.window as f64 - total <= input.number("threshold");
+    if input.call == 0 || input.window == 0 || !is_full || !input.flag("is_on") {
+        return Ok(done);
     }
+    let all = &input.messages;
+    let newest = newest_request(all);
+    // A finished turn was summarized before the request that begins the next one.
+    let is_first = input.call_in_turn == 0;
+    let end = newest.filter(|_| is_first).unwrap_or(all.len());
+    let start = n_system(all);
+    if start >= end {
+        return Ok(done);
+    }
+    done.fired = true;
+    let summary = match replies.reply_to(request(&all[start..end]))?.into_text() {
+        Ok(summary) => summary,
+        Err(why) => {
+            // The error ends the turn.
+            done.log.push(why.clone());
+            done.halt = (!is_first).then_some(why);
+            return Ok(done);
+        }
+    };
+    let mut messages = all[..start].to_vec();
+    if !summary.is_empty() {
+        messages.push(ChatMessage::summary("user", summary));
+    }
+    messages.extend_from_slice(&all[end..]);
+    if !is_first {
+        let request = newest.map(|at| all[at].joined_text("")).unwrap_or_default();
+        let text = format!(
+            "The previous session was interrupted because it got too long, the initial user request was: `{request}`"
+        );
+        messages.push(ChatMessage::notice("user", text));
+    }
+    Ok(Rewritten {
+        messages: Some(messages),
+        ..done
+    })
 }
 
 /// Returns the request for a summary of a history.
 fn request(history: &[ChatMessage]) -> SummaryRequest {
     let system = [ChatMessage::new("system", SYSTEM)];
-    SummaryRequest {
-        messages: [&system, history, &[ChatMessage::new("user", PROMPT)]].concat(),
-        with_tools: false,
-        max_tokens: None,
-    }
+    SummaryRequest::new([&system, history, &[ChatMessage::new("user", PROMPT)]].concat())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chat::SummaryReply;
     use crate::systems::testing::{Played, play, texts};
 
     /// Plays the action at a call in turn 2 of a conversation whose last answer left `left` of 100,000 tokens.
@@ -105,7 +95,7 @@ mod tests {
             ChatMessage::new("assistant", "answer"),
             ChatMessage::new("user", "second"),
         ];
-        if call_in_turn > 0 {
+        if !is_first {
             messages.push(ChatMessage::new("assistant", "step"));
             messages.push(ChatMessage::new("tool", "result"));
         }
@@ -139,7 +129,7 @@ mod tests {
     fn between_turns_the_new_request_is_kept() {
         let played = played(0.0, 0, summary());
         assert_eq!(texts(&played.after()), ["S", "SUMMARY", "second"]);
-        let asked = &played.asked[0].messages;
+        let asked = &played.requests[0].messages;
         assert_eq!(texts(asked), [SYSTEM, "first", "answer", PROMPT]);
     }
 

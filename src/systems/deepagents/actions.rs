@@ -3,15 +3,15 @@
 use super::arguments::{self, restored};
 use super::call;
 use super::clip::Clip;
-use super::files::{file, path};
-use super::patch::Patch;
+use super::files::path;
+use super::patch::patch;
 use super::preview::{of_result, of_user_message, with_one_text};
 use super::summarize::{CutArguments, Summarize};
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
+use crate::chat::{ChatMessage, Shape};
 use crate::engine::{
-    ActionKind, MessageEdit, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten, Storage,
+    ActionKind, MessageEdit, NamedAction, NewFile, RewriteInput, Rewritten, Storage,
 };
-use crate::systems::stage_values::{check_keys, text};
+use crate::systems::stage_settings::{check_keys, joined, numbers_only, text};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ const OFFLOAD_RESULT: NamedAction = NamedAction {
     help: "Moves a large tool result to a file and keeps its first and last lines.",
     shape: Shape::OpenAi,
     numbers: &["max_tokens"],
-    make: |_| Ok(Arc::new(OffloadResult)),
+    make: |settings| numbers_only(settings, offload_result),
 };
 
 const OFFLOAD_USER_MESSAGE: NamedAction = NamedAction {
@@ -41,7 +41,7 @@ const OFFLOAD_USER_MESSAGE: NamedAction = NamedAction {
     help: "Moves a large newest message of the user to a file and keeps its first and last lines.",
     shape: Shape::OpenAi,
     numbers: &["max_tokens"],
-    make: |_| Ok(Arc::new(OffloadUserMessage)),
+    make: |settings| numbers_only(settings, offload_user_message),
 };
 
 const PATCH: NamedAction = NamedAction {
@@ -50,7 +50,7 @@ const PATCH: NamedAction = NamedAction {
     help: "Adds a result to each call that has none.",
     shape: Shape::OpenAi,
     numbers: &[],
-    make: |_| Ok(Arc::new(Patch)),
+    make: |settings| numbers_only(settings, patch),
 };
 
 /// `truncation_text` follows the first characters of an argument (default: `...(argument truncated)`).
@@ -73,7 +73,7 @@ const RESTORE_ARGUMENTS: NamedAction = NamedAction {
     help: "Puts back the arguments that only the last request left out.",
     shape: Shape::OpenAi,
     numbers: &[],
-    make: |_| Ok(Arc::new(RestoreArguments)),
+    make: |settings| numbers_only(settings, restore_arguments),
 };
 
 /// Acts as `langchain.summarize`, above the budget, and after a rejection. `truncation_text` is that of
@@ -134,54 +134,29 @@ const EXCLUDED: [&str; 7] = [
 /// Key of the number of moved messages of the user, in memory.
 const N_MOVED: &str = "deepagents_moved";
 
-/// Joins lists of `N` names in total.
-const fn joined<const N: usize>(lists: &[&[&'static str]]) -> [&'static str; N] {
-    let mut all = [""; N];
-    let (mut n, mut list) = (0, 0);
-    while list < lists.len() {
-        let mut nth = 0;
-        while nth < lists[list].len() {
-            all[n] = lists[list][nth];
-            n += 1;
-            nth += 1;
-        }
-        list += 1;
-    }
-    all
-}
-
 fn marker(settings: &toml::Table) -> Result<String, String> {
     check_keys(settings, &["truncation_text"])?;
     let given = text(settings, "truncation_text")?;
     Ok(given.unwrap_or("...(argument truncated)").to_owned())
 }
 
-#[derive(Debug)]
-struct OffloadResult;
-
-impl Rewrite for OffloadResult {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let mut done = Rewritten::default();
-        for (at, result) in input.messages.iter().enumerate() {
-            let tool = result.name.as_deref().unwrap_or_default();
-            let is_large = exceeds(&result.joined_text("\n"), &input);
-            if !result.is("tool") || EXCLUDED.contains(&tool) || !is_large {
-                continue;
-            }
-            if let Some((now, file)) = offloaded(input.storage, result) {
-                done.edits
-                    .list_mut()
-                    .push(MessageEdit { at, now: Some(now) });
-                done.files.push(file);
-            }
+fn offload_result(input: &RewriteInput<'_>) -> Rewritten {
+    let mut done = Rewritten::default();
+    for (at, result) in input.messages.iter().enumerate() {
+        let tool = result.name.as_deref().unwrap_or_default();
+        let is_large = exceeds(&result.joined_text("\n"), input);
+        if !result.is("tool") || EXCLUDED.contains(&tool) || !is_large {
+            continue;
         }
-        done.fired = !done.edits.is_empty();
-        Ok(done)
+        if let Some((now, file)) = offloaded(input.storage, result) {
+            done.edits
+                .list_mut()
+                .push(MessageEdit { at, now: Some(now) });
+            done.files.push(file);
+        }
     }
+    done.fired = !done.edits.is_empty();
+    done
 }
 
 /// Returns whether a text is larger than `max_tokens`; 0 is no limit.
@@ -197,56 +172,33 @@ pub(super) fn offloaded(storage: &Storage, result: &ChatMessage) -> Option<(Chat
     let text = result.joined_text("\n").into_owned();
     let path = path(storage, &name)?;
     let now = with_one_text(result, of_result(id, &path, &text));
-    Some((now, file(name, text)))
+    Some((now, NewFile::text(name, text)))
 }
 
-#[derive(Debug)]
-struct OffloadUserMessage;
-
-impl Rewrite for OffloadUserMessage {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let newest = input.messages.last();
-        let newest = newest.filter(|m| m.is("user") && m.written.is_none());
-        let text = newest.map(|newest| newest.joined_text("\n").into_owned());
-        let Some((newest, text)) = newest.zip(text.filter(|text| exceeds(text, &input))) else {
-            return Ok(Rewritten::default());
-        };
-        // Each message has an id of its own.
-        let nth = input.memory[N_MOVED].as_u64().unwrap_or(0) + 1;
-        let name = format!("conversation_history/00000000-0000-0000-0000-{nth:012}.md");
-        let Some(path) = path(input.storage, &name) else {
-            return Ok(Rewritten::default());
-        };
-        let now = with_one_text(newest, of_user_message(&path, &text));
-        let at = input.messages.len() - 1;
-        Ok(Rewritten {
-            edits: vec![MessageEdit { at, now: Some(now) }].into(),
-            files: vec![file(name, text)],
-            fired: true,
-            memory: json!({N_MOVED: nth}).into(),
-            ..Rewritten::default()
-        })
+fn offload_user_message(input: &RewriteInput<'_>) -> Rewritten {
+    let newest = input.messages.last();
+    let newest = newest.filter(|m| m.is("user") && m.written.is_none());
+    let text = newest.map(|newest| newest.joined_text("\n").into_owned());
+    let Some((newest, text)) = newest.zip(text.filter(|text| exceeds(text, input))) else {
+        return Rewritten::default();
+    };
+    // Each message has an id of its own.
+    let nth = input.memory[N_MOVED].as_u64().unwrap_or(0) + 1;
+    let name = format!("conversation_history/00000000-0000-0000-0000-{nth:012}.md");
+    let Some(path) = path(input.storage, &name) else {
+        return Rewritten::default();
+    };
+    let now = with_one_text(newest, of_user_message(&path, &text));
+    let at = input.messages.len() - 1;
+    Rewritten {
+        edits: vec![MessageEdit { at, now: Some(now) }].into(),
+        files: vec![NewFile::text(name, text)],
+        fired: true,
+        memory: json!({N_MOVED: nth}).into(),
+        ..Rewritten::default()
     }
 }
 
-#[derive(Debug)]
-struct RestoreArguments;
-
-impl Rewrite for RestoreArguments {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let edits = restored(&input);
-        Ok(Rewritten {
-            fired: !edits.is_empty(),
-            edits: edits.into(),
-            ..Rewritten::default()
-        })
-    }
+fn restore_arguments(input: &RewriteInput<'_>) -> Rewritten {
+    Rewritten::edited(restored(input))
 }

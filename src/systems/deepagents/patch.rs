@@ -1,43 +1,34 @@
 //! `PatchToolCallsMiddleware`.
 
-use crate::chat::{Call, ChatMessage, PendingRequest, Replies};
-use crate::engine::{Rewrite, RewriteInput, Rewritten};
+use crate::chat::{Call, ChatMessage};
+use crate::engine::{RewriteInput, Rewritten};
 use std::collections::HashSet;
 
-#[derive(Debug)]
-pub(super) struct Patch;
-
-impl Rewrite for Patch {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let all = &input.messages;
-        let results = all.iter().filter(|m| m.is("tool"));
-        let answered: HashSet<&str> = results.filter_map(|m| m.call_id.as_deref()).collect();
-        let is_open = |call: &&Call| {
-            let id = call.id.as_deref();
-            id.is_some_and(|id| !answered.contains(id))
-        };
-        let mut messages = Vec::new();
-        for (at, message) in all.iter().enumerate() {
-            let mut open = message.calls().iter().filter(is_open).peekable();
-            if open.peek().is_some() && messages.is_empty() {
-                messages = all[..at].to_vec();
-            }
-            if open.peek().is_some() || !messages.is_empty() {
-                messages.push(message.clone());
-            }
-            // Calls with valid arguments come first.
-            let (valid, invalid): (Vec<_>, Vec<_>) = open.partition(|call| is_valid(call));
-            messages.extend(valid.into_iter().chain(invalid).map(result));
+pub(super) fn patch(input: &RewriteInput<'_>) -> Rewritten {
+    let all = &input.messages;
+    let results = all.iter().filter(|m| m.is("tool"));
+    let answered: HashSet<&str> = results.filter_map(|m| m.call_id.as_deref()).collect();
+    let is_open = |call: &&Call| {
+        let id = call.id.as_deref();
+        id.is_some_and(|id| !answered.contains(id))
+    };
+    let mut messages = Vec::new();
+    for (at, message) in all.iter().enumerate() {
+        let mut open = message.calls().iter().filter(is_open).peekable();
+        if open.peek().is_some() && messages.is_empty() {
+            messages = all[..at].to_vec();
         }
-        Ok(Rewritten {
-            fired: !messages.is_empty(),
-            messages: (!messages.is_empty()).then_some(messages),
-            ..Rewritten::default()
-        })
+        if open.peek().is_some() || !messages.is_empty() {
+            messages.push(message.clone());
+        }
+        // Calls with valid arguments come first.
+        let (valid, invalid): (Vec<_>, Vec<_>) = open.partition(|call| is_valid(call));
+        messages.extend(valid.into_iter().chain(invalid).map(result));
+    }
+    Rewritten {
+        fired: !messages.is_empty(),
+        messages: (!messages.is_empty()).then_some(messages),
+        ..Rewritten::default()
     }
 }
 

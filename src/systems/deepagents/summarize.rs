@@ -3,7 +3,7 @@
 use super::arguments::{are_cut, cut_arguments, uncut_total, with_originals};
 use super::call::{Attempt, CallState};
 use super::clip::{EXHAUSTED, ended};
-use super::files::{file, path};
+use super::files::path;
 use crate::chat::{ChatMessage, PendingRequest, Replies};
 use crate::engine::{
     Hook, Memory, MessageEdit, NewFile, Rewrite, RewriteInput, Rewritten, Storage,
@@ -11,7 +11,7 @@ use crate::engine::{
 use crate::session::WrittenKind;
 use crate::systems::langchain::cut::cut;
 use crate::systems::langchain::request::{PROMPT, xml_of};
-use crate::systems::langchain::summarize::{failed, is_triggered, keep, summary};
+use crate::systems::langchain::summarize::{is_triggered, keep, summary};
 
 const MEDIA: &str = include_str!("media_prompt.txt");
 /// Name of the file with all summarized messages. Each run has an id of its own.
@@ -78,14 +78,11 @@ impl Rewrite for Summarize {
             }
         }
         let mut conversation = call.conversation().to_vec();
-        let mut originals = Vec::new();
-        if is_rejected {
-            for MessageEdit { at, now } in cut_arguments(&input, &call, &self.marker) {
-                if let Some(now) = now {
-                    originals.push(std::mem::replace(&mut conversation[at], now));
-                }
-            }
-        }
+        let originals = if is_rejected {
+            self.cut(&mut conversation, &input, &call)
+        } else {
+            Vec::new()
+        };
         let total = call.count(&conversation);
         let attempt = if is_rejected {
             Attempt::Last
@@ -98,9 +95,8 @@ impl Rewrite for Summarize {
         }
         let unchanged = Rewritten {
             compared: (!is_rejected).then(|| uncut_total(&input).unwrap_or(total)),
-            terms: vec![("used".to_owned(), total as f64)],
             memory,
-            ..Rewritten::default()
+            ..Rewritten::counted(total)
         };
         let limit = call.limit();
         let counts = (total, call.usage().of_newest(&conversation));
@@ -129,7 +125,7 @@ impl Rewrite for Summarize {
             Err(why) => {
                 return Ok(Rewritten {
                     memory: call.to_memory(Attempt::Ended, total),
-                    ..failed(why, unchanged)
+                    ..unchanged.stopped_by(why)
                 });
             }
         };
@@ -143,6 +139,21 @@ impl Rewrite for Summarize {
             fired: true,
             ..unchanged
         })
+    }
+}
+
+impl Summarize {
+    /// Cuts old arguments of a conversation. Returns the changed messages as they were.
+    fn cut(
+        &self,
+        conversation: &mut [ChatMessage],
+        input: &RewriteInput<'_>,
+        call: &CallState<'_>,
+    ) -> Vec<ChatMessage> {
+        let edits = cut_arguments(input, call, &self.marker).into_iter();
+        let replace =
+            |MessageEdit { at, now }| Some(std::mem::replace(&mut conversation[at], now?));
+        edits.filter_map(replace).collect()
     }
 }
 
@@ -174,7 +185,7 @@ fn with_path(
     );
     let file = NewFile {
         appends: true,
-        ..file(HISTORY, section)
+        ..NewFile::text(HISTORY, section)
     };
     (text, Some(file))
 }

@@ -36,14 +36,8 @@ pub(super) fn all_hook_tokens(messages: &Messages) -> Result<i64, PythonError> {
 }
 
 /// The cached rules of the estimates.
-const HOOKS: Rule = Rule {
-    name: "digitorn: hooks",
-    by: 0,
-};
-const LOG: Rule = Rule {
-    name: "digitorn: log",
-    by: 0,
-};
+const HOOKS: Rule = Rule::new("digitorn: hooks");
+const LOG: Rule = Rule::new("digitorn: log");
 
 /// Returns a cached estimate of a message; not cached if it raises.
 fn cached(
@@ -69,7 +63,7 @@ fn all(
     /// Number of messages counted, and their sum.
     #[derive(Clone, Default)]
     struct Counted(usize, usize);
-    let counted = messages.find_out(rule, |Counted(n, sum), messages| {
+    let counted = messages.updated_state(rule, |Counted(n, sum), messages| {
         for message in &messages[*n..] {
             let Ok(units) = cached(message, rule, units) else {
                 break;

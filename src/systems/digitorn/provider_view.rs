@@ -33,17 +33,14 @@ pub fn repairs(messages: &Messages) -> Vec<MessageEdit> {
         Some(message.with_text(without_thoughts(text)?))
     };
     let mut open = Vec::new();
-    let view = messages.find_out(VIEW, |view: &mut View, messages| {
+    let view = messages.updated_state(VIEW, |view: &mut View, messages| {
         open = view.extend(messages, clean);
     });
     [&*view.edits, &*open].concat()
 }
 
 /// The cached rule of a view.
-const VIEW: Rule = Rule {
-    name: "digitorn: view",
-    by: 0,
-};
+const VIEW: Rule = Rule::new("digitorn: view");
 
 /// A view of the part of a conversation that later messages cannot change.
 #[derive(Clone, Debug, Default)]

@@ -19,10 +19,7 @@ pub fn safe_keep(conversation: &[ChatMessage], keep_recent: i64) -> Result<usize
     })
 }
 
-const OUTSIDE: Rule = Rule {
-    name: "digitorn: outside of chains",
-    by: 0,
-};
+const OUTSIDE: Rule = Rule::new("digitorn: outside of chains");
 
 /// Returns [`safe_keep`] of the messages after the system prompt. Looks only at messages added since the last call.
 ///
@@ -35,7 +32,7 @@ pub(super) fn safe_keep_behind_system(
     /// Number of messages read, and those among them outside of chains.
     #[derive(Clone, Default)]
     struct Outside(usize, Vec<usize>);
-    let outside = messages.find_out(OUTSIDE, |Outside(seen, outside), messages| {
+    let outside = messages.updated_state(OUTSIDE, |Outside(seen, outside), messages| {
         let new = messages.iter().enumerate().skip(*seen);
         outside.extend(new.filter(|(_, m)| !is_inside(m)).map(|(at, _)| at));
         *seen = messages.len();

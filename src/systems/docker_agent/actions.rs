@@ -1,11 +1,9 @@
 //! Actions of presets.
 
 use super::view::{Limits, trims, truncates, view};
-use crate::chat::{
-    Arguments, Call, ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest,
-    n_system,
-};
-use crate::engine::{ActionKind, Hook, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{Call, ChatMessage, PendingRequest, Replies, Shape, SummaryRequest, n_system};
+use crate::engine::{ActionKind, Hook, NamedAction, RewriteInput, Rewritten};
+use crate::systems::stage_settings::{numbers_only, summarizing};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -25,7 +23,7 @@ const COMPACT: NamedAction = NamedAction {
         "max_items",
         "max_result_tokens",
     ],
-    make: |_| Ok(Arc::new(Compact)),
+    make: |settings| summarizing(settings, compact),
 };
 
 const TRIM: NamedAction = NamedAction {
@@ -34,7 +32,7 @@ const TRIM: NamedAction = NamedAction {
     help: "Omits the oldest answers and results from the request.",
     shape: Shape::OpenAi,
     numbers: &["max_items"],
-    make: |_| Ok(Arc::new(Trim)),
+    make: |settings| numbers_only(settings, trim),
 };
 
 const TRUNCATE: NamedAction = NamedAction {
@@ -43,7 +41,7 @@ const TRUNCATE: NamedAction = NamedAction {
     help: "Replaces old tool results by a placeholder, for the request only.",
     shape: Shape::OpenAi,
     numbers: &["max_result_tokens"],
-    make: |_| Ok(Arc::new(Truncate)),
+    make: |settings| numbers_only(settings, truncate),
 };
 
 /// Key of the newest reported size of the context, in memory.
@@ -51,65 +49,55 @@ const REPORTED: &str = "docker_agent_reported";
 const SYSTEM: &str = include_str!("system.txt");
 const PROMPT: &str = include_str!("user.txt");
 
-#[derive(Debug)]
-struct Compact;
-
-impl Rewrite for Compact {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        replies: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let all = &input.messages;
-        let is_rejected = input.at == Hook::OverflowError;
-        let results = all.iter().rev().take_while(|message| message.is("tool"));
-        // Without usage the count of the last call that had one remains.
-        let reported = match input.count("reported") as u64 {
-            0 => input.memory[REPORTED].as_u64().unwrap_or(0),
-            reported => reported,
-        };
-        let total = reported + results.map(estimate).sum::<u64>();
-        let mut done = Rewritten {
-            compared: (!is_rejected).then_some(total),
-            terms: vec![("used".to_owned(), total as f64)],
-            memory: json!({REPORTED: reported}).into(),
-            ..Rewritten::default()
-        };
-        let acts = is_rejected || total as f64 > input.number("limit");
-        let start = n_system(all);
-        if !acts || input.number("is_on") == 0.0 || start == all.len() {
-            return Ok(done);
-        }
-        let limits = Limits {
-            max_items: input.count("max_items"),
-            max_result_tokens: input.count("max_result_tokens") as u64,
-        };
-        let system = [ChatMessage::new("system", SYSTEM)];
-        let prompt = [ChatMessage::new("user", PROMPT)];
-        let asked = SummaryRequest {
-            messages: [&system[..], &view(all, limits), &prompt].concat(),
-            with_tools: false,
-            max_tokens: None,
-        };
-        done.fired = true;
-        // After results it counts them, before the request only what was reported.
-        let is_again = !is_rejected && total > reported && reported as f64 > input.number("limit");
-        let mut summary: Arc<str> = Arc::default();
-        for _ in 0..=usize::from(is_again) {
-            if summary.is_empty() {
-                summary = ask(asked.clone(), &mut done, replies)?;
-            }
-        }
-        if !summary.is_empty() {
-            // The usage that the summary request reports, here a quarter token for each character.
-            done.memory = json!({REPORTED: summary.chars().count() / 4}).into();
-            let text = format!("Session Summary: {summary}");
-            let mut messages = all[..start].to_vec();
-            messages.push(ChatMessage::summary("user", text));
-            done.messages = Some(messages);
-        }
-        Ok(done)
+/// `doCompact`, if `compaction.ShouldCompact`.
+fn compact(
+    input: &RewriteInput<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<Rewritten, PendingRequest> {
+    let all = &input.messages;
+    let is_rejected = input.at == Hook::OverflowError;
+    let results = all.iter().rev().take_while(|message| message.is("tool"));
+    // Without usage the count of the last call that had one remains.
+    let reported = match input.count("reported") as u64 {
+        0 => input.memory[REPORTED].as_u64().unwrap_or(0),
+        reported => reported,
+    };
+    let total = reported + results.map(estimate).sum::<u64>();
+    let mut done = Rewritten {
+        compared: (!is_rejected).then_some(total),
+        memory: json!({REPORTED: reported}).into(),
+        ..Rewritten::counted(total)
+    };
+    let acts = is_rejected || total as f64 > input.number("limit");
+    let start = n_system(all);
+    if !acts || !input.flag("is_on") || start == all.len() {
+        return Ok(done);
     }
+    let limits = Limits {
+        max_items: input.count("max_items"),
+        max_result_tokens: input.count("max_result_tokens") as u64,
+    };
+    let system = [ChatMessage::new("system", SYSTEM)];
+    let prompt = [ChatMessage::new("user", PROMPT)];
+    let asked = SummaryRequest::new([&system[..], &view(all, limits), &prompt].concat());
+    done.fired = true;
+    // After results it counts them, before the request only what was reported.
+    let is_again = !is_rejected && total > reported && reported as f64 > input.number("limit");
+    let mut summary: Arc<str> = Arc::default();
+    for _ in 0..=usize::from(is_again) {
+        if summary.is_empty() {
+            summary = ask(asked.clone(), &mut done, replies)?;
+        }
+    }
+    if !summary.is_empty() {
+        // The usage that the summary request reports, here a quarter token for each character.
+        done.memory = json!({REPORTED: summary.chars().count() / 4}).into();
+        let text = format!("Session Summary: {summary}");
+        let mut messages = all[..start].to_vec();
+        messages.push(ChatMessage::summary("user", text));
+        done.messages = Some(messages);
+    }
+    Ok(done)
 }
 
 /// Returns the reply to a request; empty if it failed, which is logged.
@@ -118,75 +106,33 @@ fn ask(
     done: &mut Rewritten,
     replies: &mut Replies<'_>,
 ) -> Result<Arc<str>, PendingRequest> {
-    Ok(match replies.reply_to(request)? {
-        SummaryReply::Text(text) => text,
-        SummaryReply::ToolCall => Arc::default(),
-        SummaryReply::Failed(why) => {
-            done.log.push(why);
-            Arc::default()
-        }
-    })
+    let text = replies.reply_to(request)?.into_text();
+    Ok(text.map_err(|why| done.log.push(why)).unwrap_or_default())
 }
 
 /// `EstimateMessageTokens`: a quarter token for each byte, and the structure of a message.
 fn estimate(message: &ChatMessage) -> u64 {
     const PER_MESSAGE: u64 = 5;
-    let call = |call: &Call| {
-        let arguments = match call.function.as_ref().map(|f| &f.arguments) {
-            Some(Arguments::Text(text)) => text.len(),
-            Some(Arguments::Json(value)) => value.to_string().len(),
-            Some(Arguments::Missing) | None => 0,
-        };
-        call.tool().len() + arguments
-    };
+    let call = |call: &Call| call.tool().len() + call.arguments_as_text().len();
     let calls: usize = message.calls().iter().map(call).sum();
     (message.joined_text("").len() + calls) as u64 / 4 + PER_MESSAGE
 }
 
-#[derive(Debug)]
-struct Trim;
-
-impl Rewrite for Trim {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let edits = trims(&input.messages, input.count("max_items"));
-        Ok(omitted(&input, "docker_agent_trimmed", edits))
-    }
+fn trim(input: &RewriteInput<'_>) -> Rewritten {
+    let edits = trims(&input.messages, input.count("max_items"));
+    Rewritten::edited_for_request(input, "docker_agent_trimmed", edits.into())
 }
 
-#[derive(Debug)]
-struct Truncate;
-
-impl Rewrite for Truncate {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let max_tokens = input.count("max_result_tokens") as u64;
-        let edits = truncates(&input.messages, max_tokens);
-        Ok(omitted(&input, "docker_agent_truncated", edits))
-    }
-}
-
-/// Returns the result of edits that are made anew for every call. They count as new if there are more than before; their
-/// number is kept in memory under `key`.
-fn omitted(input: &RewriteInput<'_>, key: &str, edits: Vec<MessageEdit>) -> Rewritten {
-    let n_before = input.memory[key].as_u64().unwrap_or(0);
-    Rewritten {
-        repeats: edits.len() as u64 == n_before,
-        memory: json!({key: edits.len()}).into(),
-        edits: edits.into(),
-        ..Rewritten::default()
-    }
+fn truncate(input: &RewriteInput<'_>) -> Rewritten {
+    let max_tokens = input.count("max_result_tokens") as u64;
+    let edits = truncates(&input.messages, max_tokens);
+    Rewritten::edited_for_request(input, "docker_agent_truncated", edits.into())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chat::SummaryReply;
     use crate::systems::testing::{Played, play, texts};
 
     /// Plays the compaction after a result of 40 bytes, with a limit of 90,000 tokens.
@@ -238,7 +184,7 @@ mod tests {
             "[content truncated]",
             PROMPT,
         ];
-        assert_eq!(texts(&played.asked[0].messages), expected);
+        assert_eq!(texts(&played.requests[0].messages), expected);
     }
 
     #[test]

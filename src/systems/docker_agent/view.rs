@@ -8,10 +8,7 @@ const PLACEHOLDER: &str = "[content truncated]";
 /// Bytes of a token.
 const TOKEN: u64 = 4;
 
-const RULE: Rule = Rule {
-    name: "docker_agent: bytes",
-    by: 0,
-};
+const RULE: Rule = Rule::new("docker_agent: bytes");
 
 /// Limits of a view.
 #[derive(Clone, Copy, Debug)]

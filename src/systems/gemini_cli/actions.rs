@@ -6,9 +6,9 @@ use super::mask::mask;
 use super::truncate::{applies_to, truncate};
 use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, first_pending, n_system};
 use crate::engine::{
-    ActionKind, FileContent, MessageEdit, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten,
-    Storage,
+    ActionKind, MessageEdit, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten, Storage,
 };
+use crate::systems::stage_settings::{check_keys, names, numbers_only, summarizing};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const COMPRESS: NamedAction = NamedAction {
     help: "Summarizes about seven tenths of the history, cut at a user message, with two requests.",
     shape: Shape::OpenAi,
     numbers: &["reported_input", "trigger"],
-    make: |_| Ok(Arc::new(Compress)),
+    make: |settings| summarizing(settings, compress_history),
 };
 
 const MASK: NamedAction = NamedAction {
@@ -31,7 +31,7 @@ const MASK: NamedAction = NamedAction {
     help: "Moves old tool results to files and keeps a preview of each.",
     shape: Shape::OpenAi,
     numbers: &["protect", "minimum"],
-    make: |_| Ok(Arc::new(Mask)),
+    make: |settings| numbers_only(settings, mask_results),
 };
 
 const TRUNCATE: NamedAction = NamedAction {
@@ -41,17 +41,15 @@ const TRUNCATE: NamedAction = NamedAction {
     shape: Shape::OpenAi,
     numbers: &["max_chars"],
     make: |settings| {
-        let names = settings.get("also").and_then(toml::Value::as_array);
-        let names = names.into_iter().flatten().filter_map(toml::Value::as_str);
-        Ok(Arc::new(Truncate {
-            also: names.map(str::to_owned).collect(),
-        }))
+        check_keys(settings, &["also"])?;
+        let also = names(settings, "also")?.unwrap_or_default();
+        Ok(Arc::new(Truncate { also }))
     },
 };
 
 /// Key of the count that is compared with the trigger, in memory.
 const COUNT: &str = "gemini_cli_count";
-/// Key that says that a compression saved nothing, in memory.
+/// Key of whether a compression saved nothing, in memory.
 const HAS_FAILED: &str = "gemini_cli_has_failed";
 
 /// Returns the number of instructions and the end of the history.
@@ -60,94 +58,77 @@ fn history_of(all: &[ChatMessage]) -> (usize, usize) {
     (n_system, first_pending(all).max(n_system))
 }
 
-#[derive(Debug)]
-struct Compress;
-
-impl Rewrite for Compress {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        replies: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let all = &input.messages;
-        let (start, end) = history_of(all);
-        let history = &all[start..end];
-        let count = match input.count("reported_input") as u64 {
-            0 => input.memory[COUNT].as_u64(),
-            reported => Some(reported),
-        };
-        let count = count.unwrap_or_else(|| estimate(history, &tools(history)));
-        let unchanged = Rewritten {
-            compared: Some(count),
-            terms: vec![("last_input".to_owned(), count as f64)],
-            memory: json!({COUNT: count}).into(),
-            ..Rewritten::default()
-        };
-        let has_failed = input.memory[HAS_FAILED] == true;
-        if (count as f64) < input.number("trigger") || has_failed {
-            return Ok(unchanged);
-        }
-        Ok(match compress(history, replies)? {
-            Compressed::Nothing => unchanged,
-            Compressed::Failed(why) => Rewritten {
-                fired: true,
-                log: vec![why],
-                ..unchanged
-            },
-            Compressed::History(_, tokens) if tokens > count => Rewritten {
-                fired: true,
-                memory: json!({COUNT: count, HAS_FAILED: true}).into(),
-                ..unchanged
-            },
-            Compressed::History(new, tokens) => {
-                let mut messages = all[..start].to_vec();
-                messages.extend(new);
-                messages.extend_from_slice(&all[end..]);
-                Rewritten {
-                    messages: Some(messages),
-                    fired: true,
-                    memory: json!({COUNT: tokens}).into(),
-                    ..unchanged
-                }
-            }
-        })
+fn compress_history(
+    input: &RewriteInput<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<Rewritten, PendingRequest> {
+    let all = &input.messages;
+    let (start, end) = history_of(all);
+    let history = &all[start..end];
+    let count = match input.count("reported_input") as u64 {
+        0 => input.memory[COUNT].as_u64(),
+        reported => Some(reported),
+    };
+    let count = count.unwrap_or_else(|| estimate(history, &tools(history)));
+    let unchanged = Rewritten {
+        compared: Some(count),
+        terms: vec![("last_input".to_owned(), count as f64)],
+        memory: json!({COUNT: count}).into(),
+        ..Rewritten::default()
+    };
+    let has_failed = input.memory[HAS_FAILED] == true;
+    if (count as f64) < input.number("trigger") || has_failed {
+        return Ok(unchanged);
     }
+    Ok(match compress(history, replies)? {
+        Compressed::Nothing => unchanged,
+        Compressed::Failed(why) => Rewritten {
+            fired: true,
+            log: vec![why],
+            ..unchanged
+        },
+        Compressed::History(_, tokens) if tokens > count => Rewritten {
+            fired: true,
+            memory: json!({COUNT: count, HAS_FAILED: true}).into(),
+            ..unchanged
+        },
+        Compressed::History(new, tokens) => {
+            let mut messages = all[..start].to_vec();
+            messages.extend(new);
+            messages.extend_from_slice(&all[end..]);
+            Rewritten {
+                messages: Some(messages),
+                fired: true,
+                memory: json!({COUNT: tokens}).into(),
+                ..unchanged
+            }
+        }
+    })
 }
 
-#[derive(Debug)]
-struct Mask;
-
-impl Rewrite for Mask {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let all = &input.messages;
-        let (start, end) = history_of(all);
-        let limits = (input.count("protect") as u64, input.count("minimum") as u64);
-        let masked = mask(&all[start..end], limits, |name| path(input.storage, name));
-        if masked.is_empty() {
-            return Ok(Rewritten::default());
-        }
-        let mut after = all[start..end].to_vec();
-        let (mut edits, mut files) = (Vec::new(), Vec::new());
-        for result in masked {
-            after[result.at] = result.now.clone();
-            edits.push(MessageEdit {
-                at: start + result.at,
-                now: Some(result.now),
-            });
-            files.push(file(&result.file.0, result.file.1));
-        }
-        let tokens = estimate(&after, &tools(all));
-        Ok(Rewritten {
-            edits: edits.into(),
-            files,
-            fired: true,
-            memory: json!({COUNT: tokens}).into(),
-            ..Rewritten::default()
-        })
+fn mask_results(input: &RewriteInput<'_>) -> Rewritten {
+    let all = &input.messages;
+    let (start, end) = history_of(all);
+    let limits = (input.count("protect") as u64, input.count("minimum") as u64);
+    let masked = mask(&all[start..end], limits, |name| path(input.storage, name));
+    if masked.is_empty() {
+        return Rewritten::default();
+    }
+    let mut after = all[start..end].to_vec();
+    let (mut edits, mut files) = (Vec::new(), Vec::new());
+    for result in masked {
+        after[result.at] = result.now.clone();
+        edits.push(MessageEdit {
+            at: start + result.at,
+            now: Some(result.now),
+        });
+        files.push(NewFile::text(file_name(&result.file.0), result.file.1));
+    }
+    let tokens = estimate(&after, &tools(all));
+    Rewritten {
+        files,
+        memory: json!({COUNT: tokens}).into(),
+        ..Rewritten::edited(edits)
     }
 }
 
@@ -180,14 +161,12 @@ impl Rewrite for Truncate {
             if let Some(cut) = truncate(&text, limit, &path(input.storage, &name)) {
                 let now = Some(message.with_text(cut));
                 edits.push(MessageEdit { at, now });
-                files.push(file(&name, text));
+                files.push(NewFile::text(file_name(&name), text));
             }
         }
         Ok(Rewritten {
-            fired: !edits.is_empty(),
-            edits: edits.into(),
             files,
-            ..Rewritten::default()
+            ..Rewritten::edited(edits)
         })
     }
 }
@@ -198,14 +177,6 @@ fn path(storage: &Storage, name: &str) -> String {
         Storage::AsSet | Storage::Missing => {
             format!("~/.gemini/tmp/tool-outputs/{}", file_name(name))
         }
-    }
-}
-
-fn file(name: &str, text: String) -> NewFile {
-    NewFile {
-        name: file_name(name),
-        content: FileContent::Text(text.into()),
-        appends: false,
     }
 }
 

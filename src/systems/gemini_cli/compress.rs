@@ -1,9 +1,7 @@
 //! Compression of the history: the part to summarize, the two requests, and the new history.
 
 use super::contents::{call_id, contents, estimate, parts, tools};
-use crate::chat::{
-    Block, Calls, ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest,
-};
+use crate::chat::{Block, Calls, ChatMessage, PendingRequest, Replies, SummaryRequest};
 use crate::systems::javascript::length;
 use serde_json::json;
 use std::ops::Range;
@@ -31,7 +29,7 @@ pub(super) enum Compressed {
     Failed(String),
 }
 
-/// Compresses a history without instructions.
+/// `ChatCompressionService.compress`: compresses a history without instructions.
 pub(super) fn compress(
     history: &[ChatMessage],
     replies: &mut Replies<'_>,
@@ -47,19 +45,17 @@ pub(super) fn compress(
         NEW_SNAPSHOT
     };
     let question = ChatMessage::new("user", format!("{instruction}\n\n{REASON}"));
-    let first = match replies.reply_to(request(old, [question]))? {
-        SummaryReply::Text(text) => text,
-        SummaryReply::ToolCall => "".into(),
-        SummaryReply::Failed(why) => return Ok(Compressed::Failed(why)),
+    let first = match replies.reply_to(request(old, [question]))?.into_text() {
+        Ok(text) => text,
+        Err(why) => return Ok(Compressed::Failed(why)),
     };
     let again = [
         ChatMessage::new("assistant", Arc::clone(&first)),
         ChatMessage::new("user", VERIFY),
     ];
-    let second = match replies.reply_to(request(old, again))? {
-        SummaryReply::Text(text) => text,
-        SummaryReply::ToolCall => "".into(),
-        SummaryReply::Failed(why) => return Ok(Compressed::Failed(why)),
+    let second = match replies.reply_to(request(old, again))?.into_text() {
+        Ok(text) => text,
+        Err(why) => return Ok(Compressed::Failed(why)),
     };
     let summary = [second.trim(), first.trim()]
         .into_iter()
@@ -77,7 +73,7 @@ pub(super) fn compress(
     Ok(Compressed::History(new, tokens))
 }
 
-/// Returns the first kept message: the first user message after enough characters of JSON. Without one, everything is
+/// `findCompressSplitPoint`: returns the first kept message, the first user message after enough characters of JSON. Without one, everything is
 /// compressed after a final answer, else what is before the last user message.
 fn split(history: &[ChatMessage]) -> usize {
     let tools = tools(history);
@@ -114,11 +110,7 @@ fn request(old: &[ChatMessage], question: impl IntoIterator<Item = ChatMessage>)
     let mut messages = vec![ChatMessage::new("system", SYSTEM)];
     messages.extend(old.iter().map(with_own_ids));
     messages.extend(question);
-    SummaryRequest {
-        messages,
-        with_tools: false,
-        max_tokens: None,
-    }
+    SummaryRequest::new(messages)
 }
 
 /// Returns a message with the program's ids of calls.

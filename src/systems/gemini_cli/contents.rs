@@ -1,6 +1,6 @@
 //! Messages as the program stores them: results of parallel calls are one content.
 
-use crate::chat::{ChatMessage, Rule};
+use crate::chat::{ChatMessage, Rule, stored_ranges};
 use crate::systems::javascript::length;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -24,16 +24,9 @@ pub(super) fn call_id(tool: &str, id: &str) -> String {
 
 /// Returns the ranges of messages that are one content: results of parallel calls, and neighbouring user messages.
 pub(super) fn contents(messages: &[ChatMessage]) -> Vec<Range<usize>> {
-    let mut contents: Vec<Range<usize>> = Vec::new();
-    for (idx, message) in messages.iter().enumerate() {
-        match contents.last_mut() {
-            Some(last) if messages[last.start].role == message.role && !message.is("assistant") => {
-                last.end = idx + 1;
-            }
-            _ => contents.push(idx..idx + 1),
-        }
-    }
-    contents
+    stored_ranges(messages, 0, |first, message| {
+        first.role == message.role && !message.is("assistant")
+    })
 }
 
 /// Returns the parts of a message, in the program's form.
@@ -66,10 +59,7 @@ pub(super) fn estimate(messages: &[ChatMessage], tools: &BTreeMap<&str, &str>) -
     estimates.sum::<f64>().floor() as u64
 }
 
-const RESPONSE: Rule = Rule {
-    name: "gemini_cli: response",
-    by: 0,
-};
+const RESPONSE: Rule = Rule::new("gemini_cli: response");
 
 /// Returns the length of a result as JSON.
 fn response_length(message: &ChatMessage) -> u64 {

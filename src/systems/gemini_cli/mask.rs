@@ -30,7 +30,7 @@ pub(super) struct Masked {
     pub(super) file: (String, String),
 }
 
-/// Returns the results to mask in a history: those beyond the newest `protect` tokens of results, if they have at
+/// `ToolOutputMaskingService.mask`: returns the results to mask in a history, those beyond the newest `protect` tokens of results, if they have at
 /// least `minimum`. The newest content is not looked at.
 pub(super) fn mask(
     history: &[ChatMessage],
@@ -78,10 +78,7 @@ pub(super) fn mask(
     masked.collect()
 }
 
-const WHOLE_TEXT: Rule = Rule {
-    name: "gemini_cli: whole text",
-    by: 0,
-};
+const WHOLE_TEXT: Rule = Rule::new("gemini_cli: whole text");
 
 /// Returns whether a result has a text that is not masked.
 fn has_whole_text(message: &ChatMessage) -> bool {

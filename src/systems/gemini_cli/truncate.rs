@@ -1,6 +1,7 @@
 //! Truncation of tool results on arrival.
 
 use crate::systems::javascript::{first_units, last_units, length};
+use crate::systems::python::with_commas;
 
 /// Share of the limit that is kept of the start.
 const HEAD: f64 = 0.2;
@@ -10,7 +11,7 @@ pub(super) fn applies_to(tool: &str) -> bool {
     tool == "run_shell_command" || tool.starts_with("mcp_")
 }
 
-/// Returns a text shortened to its start and end; `None` if it is within the limit.
+/// `ToolExecutor.truncateOutputIfNeeded`: returns a text shortened to its start and end; `None` if it is within the limit.
 pub(super) fn truncate(text: &str, limit: usize, path: &str) -> Option<String> {
     let n = length(text);
     if limit == 0 || n <= limit {
@@ -21,23 +22,10 @@ pub(super) fn truncate(text: &str, limit: usize, path: &str) -> Option<String> {
     let (start, end) = (first_units(text, head), last_units(text, tail));
     Some(format!(
         "Output too large. Showing first {} and last {} characters. For full output see: {path}\n{start}\n\n... [{} characters omitted] ...\n\n{end}",
-        grouped(head),
-        grouped(tail),
-        grouped(n - limit)
+        with_commas(head),
+        with_commas(tail),
+        with_commas(n - limit)
     ))
-}
-
-/// Writes a number with commas between thousands.
-fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (idx, digit) in digits.chars().enumerate() {
-        if idx > 0 && (digits.len() - idx).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]
@@ -49,6 +37,5 @@ mod tests {
         assert_eq!(truncate("aaaaabbbbb", 10, "p"), None);
         let cut = truncate("aabbbbbbbbcccccccc", 10, "p").expect("it is too long");
         assert!(cut.ends_with("p\naa\n\n... [8 characters omitted] ...\n\ncccccccc"));
-        assert_eq!(grouped(1_234_567), "1,234,567");
     }
 }

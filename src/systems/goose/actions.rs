@@ -4,7 +4,8 @@ use super::request::{REMOVED, request};
 use crate::chat::{
     ChatMessage, PendingRequest, Replies, Shape, SummaryReply, n_system, newest_request,
 };
-use crate::engine::{ActionKind, Hook, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::engine::{ActionKind, Hook, NamedAction, RewriteInput, Rewritten};
+use crate::systems::stage_settings::summarizing;
 use std::sync::Arc;
 
 /// Actions of presets.
@@ -16,7 +17,7 @@ const COMPACT: NamedAction = NamedAction {
     help: "Summarizes everything, keeps the user's newest message, and says so in the model's name.",
     shape: Shape::OpenAi,
     numbers: &[],
-    make: |_| Ok(Arc::new(Compact)),
+    make: |settings| summarizing(settings, compact),
 };
 
 const COMPACTED: &str = "Your context was compacted. The previous message contains a summary of the conversation so far.\nDo not mention that you read a summary or that conversation summarization occurred.\n";
@@ -27,52 +28,40 @@ const OVERFLOW: &str = "context_length_exceeded";
 const NO_RESULTS_LEFT: &str =
     "Failed to compact: context limit exceeded even after removing all tool responses";
 
-#[derive(Debug)]
-struct Compact;
-
-impl Rewrite for Compact {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        replies: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let all = &input.messages;
-        let (system, history) = all.split_at(n_system(all));
-        let mut done = Rewritten {
-            fired: true,
-            ..Rewritten::default()
-        };
-        let newest = newest_request(history);
-        // Behind a rejected request, the messages before the turn are in the form in which they were sent.
-        let n_joined = match input.at {
-            Hook::OverflowError => newest.unwrap_or(history.len()),
-            _ => 0,
-        };
-        let summary = match summary(history, n_joined, replies)? {
-            Ok(summary) => summary,
-            Err(why) => {
-                done.log.push(why.clone());
-                done.halt = Some(why);
-                return Ok(done);
-            }
-        };
-        let is_last = newest.is_some_and(|at| at + 1 == history.len());
-        let next = if is_last { CONTINUE } else { CONTINUE_TOOLS };
-        let mut messages = system.to_vec();
-        messages.push(ChatMessage::summary("user", summary));
-        messages.push(ChatMessage::notice(
-            "assistant",
-            format!("{COMPACTED}{next}"),
-        ));
-        messages.extend(newest.map(|at| history[at].clone()));
-        Ok(Rewritten {
-            messages: Some(messages),
-            ..done
-        })
-    }
+/// `compact_messages`.
+fn compact(
+    input: &RewriteInput<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<Rewritten, PendingRequest> {
+    let all = &input.messages;
+    let (system, history) = all.split_at(n_system(all));
+    let newest = newest_request(history);
+    // Behind a rejected request, the messages before the turn are in the form in which they were sent.
+    let n_joined = match input.at {
+        Hook::OverflowError => newest.unwrap_or(history.len()),
+        _ => 0,
+    };
+    let summary = match summary(history, n_joined, replies)? {
+        Ok(summary) => summary,
+        Err(why) => return Ok(Rewritten::default().stopped_by(why)),
+    };
+    let is_last = newest.is_some_and(|at| at + 1 == history.len());
+    let next = if is_last { CONTINUE } else { CONTINUE_TOOLS };
+    let mut messages = system.to_vec();
+    messages.push(ChatMessage::summary("user", summary));
+    messages.push(ChatMessage::notice(
+        "assistant",
+        format!("{COMPACTED}{next}"),
+    ));
+    messages.extend(newest.map(|at| history[at].clone()));
+    Ok(Rewritten {
+        messages: Some(messages),
+        fired: true,
+        ..Rewritten::default()
+    })
 }
 
-/// Returns the summary of a history, or the reason why there is none.
+/// `do_compact`: returns the summary of a history, or the reason why there is none.
 fn summary(
     history: &[ChatMessage],
     n_joined: usize,

@@ -19,14 +19,10 @@ pub(super) fn request(history: &[ChatMessage], n_joined: usize, removed: usize) 
     let kept = lines.iter().enumerate();
     let kept = kept.filter(|(at, _)| !removed.contains(at));
     let texts: Vec<&str> = kept.map(|(_, line)| &*line.text).collect();
-    SummaryRequest {
-        messages: vec![
-            ChatMessage::new("system", PROMPT.replace(PLACE, &texts.join("\n"))),
-            ChatMessage::new("user", QUESTION),
-        ],
-        with_tools: false,
-        max_tokens: None,
-    }
+    SummaryRequest::new(vec![
+        ChatMessage::new("system", PROMPT.replace(PLACE, &texts.join("\n"))),
+        ChatMessage::new("user", QUESTION),
+    ])
 }
 
 /// A message as the program stores it: a text, a call or a result.
@@ -35,7 +31,7 @@ struct Line {
     is_result: bool,
 }
 
-/// Returns a history as text. The program stores each call apart, with its result behind it.
+/// `format_message_for_compacting`: returns a history as text. The program stores each call apart, with its result behind it.
 fn lines(history: &[ChatMessage], n_joined: usize) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut add = |text: String, is_result| lines.push(Line { text, is_result });
@@ -63,7 +59,7 @@ fn lines(history: &[ChatMessage], n_joined: usize) -> Vec<Line> {
     lines
 }
 
-/// Returns the results that are left out: from the middle outwards.
+/// `filter_tool_responses`: returns the results that are left out, from the middle outwards.
 fn removed_results(results: &[usize], percent: usize) -> BTreeSet<usize> {
     if percent == 0 || results.is_empty() {
         return BTreeSet::new();

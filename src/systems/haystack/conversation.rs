@@ -6,14 +6,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-const CHARACTERS: Rule = Rule {
-    name: "haystack: characters",
-    by: 0,
-};
-const IMAGES: Rule = Rule {
-    name: "haystack: images",
-    by: 0,
-};
+const CHARACTERS: Rule = Rule::new("haystack: characters");
+const IMAGES: Rule = Rule::new("haystack: images");
 /// Tokens of an image.
 const IMAGE_TOKENS: u64 = 85;
 
@@ -75,7 +69,7 @@ impl Conversation {
         total([self.size(message)], 0)
     }
 
-    /// Returns the messages from which the current task goes on.
+    /// Returns the first message behind the current task.
     pub(super) fn task_start(&self) -> usize {
         self.task.map_or(self.n_system, |task| task + 1)
     }

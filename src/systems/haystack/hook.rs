@@ -33,10 +33,10 @@ pub(super) struct Due {
 /// Returns the compaction that is due, if one is, and the result of the hook so far.
 pub(super) fn check(input: &RewriteInput<'_>, all: &Conversation) -> (Option<Due>, Rewritten) {
     let known = &input.memory[CONTEXT];
-    let is_of_turn = known[0].as_u64() == Some(u64::from(input.turn.0));
+    let is_of_turn = known[0].as_u64() == Some(u64::from(input.turn));
     let reported = input.count("reported") as u64;
     // Each turn is a run, which begins without a count.
-    let context = match input.turn.1 {
+    let context = match input.call_in_turn {
         0 => 0,
         _ if reported > 0 => reported,
         _ => known[1].as_u64().filter(|_| is_of_turn).unwrap_or(0),
@@ -47,10 +47,8 @@ pub(super) fn check(input: &RewriteInput<'_>, all: &Conversation) -> (Option<Due
         None => context,
     };
     let done = Rewritten {
-        compared: Some(estimated),
-        terms: vec![("used".to_owned(), estimated as f64)],
         memory: memory(input, context),
-        ..Rewritten::default()
+        ..Rewritten::counted(estimated)
     };
     let window = input.number("context_window");
     if (estimated as f64) < window * input.number("compact_at") {
@@ -88,7 +86,7 @@ pub(super) fn compacted(
 }
 
 fn memory(input: &RewriteInput<'_>, context: u64) -> crate::engine::Memory {
-    json!({CONTEXT: [input.turn.0, context]}).into()
+    json!({CONTEXT: [input.turn, context]}).into()
 }
 
 fn last_answer(messages: &[ChatMessage]) -> Option<usize> {

@@ -2,46 +2,29 @@
 
 use super::conversation::Conversation;
 use super::hook::{self, check, compacted};
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
-use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
-use std::sync::Arc;
+use crate::chat::{ChatMessage, Shape};
+use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
+use crate::systems::stage_settings::{joined, numbers_only};
 
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "haystack.prune",
     kind: ActionKind::Clear,
     help: "Replaces the oldest large results by a placeholder.",
     shape: Shape::OpenAi,
-    numbers: &[
-        hook::NUMBERS[0],
-        hook::NUMBERS[1],
-        hook::NUMBERS[2],
-        hook::NUMBERS[3],
-        hook::NUMBERS[4],
-        hook::NUMBERS[5],
-        "min_tokens",
-    ],
-    make: |_| Ok(Arc::new(Prune)),
+    numbers: &const { joined::<7>(&[&hook::NUMBERS, &["min_tokens"]]) },
+    make: |settings| numbers_only(settings, prune_results),
 };
 
-#[derive(Debug)]
-struct Prune;
-
-impl Rewrite for Prune {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let all = Conversation::new(&input.messages);
-        let (due, done) = check(&input, &all);
-        let Some(due) = due else {
-            return Ok(done);
-        };
-        let (keep, min) = (input.count("min_keep_steps"), input.count("min_tokens"));
-        Ok(match prune(&all, due.target, keep, min as u64) {
-            Some(messages) => compacted(&input, &due, messages, done),
-            None => done,
-        })
+fn prune_results(input: &RewriteInput<'_>) -> Rewritten {
+    let all = Conversation::new(&input.messages);
+    let (due, done) = check(input, &all);
+    let Some(due) = due else {
+        return done;
+    };
+    let (keep, min) = (input.count("min_keep_steps"), input.count("min_tokens"));
+    match prune(&all, due.target, keep, min as u64) {
+        Some(messages) => compacted(input, &due, messages, done),
+        None => done,
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::conversation::Conversation;
 use super::hook::{self, check, compacted};
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
-use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
-use std::sync::Arc;
+use crate::chat::{ChatMessage, Shape};
+use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
+use crate::systems::stage_settings::numbers_only;
 
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "haystack.slide",
@@ -12,28 +12,19 @@ pub(super) const ACTION: NamedAction = NamedAction {
     help: "Removes the oldest turns, then the oldest steps of the current task, and leaves a note.",
     shape: Shape::OpenAi,
     numbers: &hook::NUMBERS,
-    make: |_| Ok(Arc::new(Slide)),
+    make: |settings| numbers_only(settings, slide_window),
 };
 
-#[derive(Debug)]
-struct Slide;
-
-impl Rewrite for Slide {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let all = Conversation::new(&input.messages);
-        let (due, done) = check(&input, &all);
-        let Some(due) = due else {
-            return Ok(done);
-        };
-        let after = slide(&all, due.target, input.count("min_keep_steps"));
-        Ok(match after {
-            Some(messages) => compacted(&input, &due, messages, done),
-            None => done,
-        })
+fn slide_window(input: &RewriteInput<'_>) -> Rewritten {
+    let all = Conversation::new(&input.messages);
+    let (due, done) = check(input, &all);
+    let Some(due) = due else {
+        return done;
+    };
+    let after = slide(&all, due.target, input.count("min_keep_steps"));
+    match after {
+        Some(messages) => compacted(input, &due, messages, done),
+        None => done,
     }
 }
 

@@ -4,10 +4,10 @@
 use super::conversation::Conversation;
 use super::hook::{self, check, compacted};
 use super::render::render;
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest};
-use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryRequest};
+use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
 use crate::systems::python::strip;
-use std::sync::Arc;
+use crate::systems::stage_settings::{joined, summarizing};
 
 /// `summary_tokens` is the size that the system expects of a summary.
 pub(super) const ACTION: NamedAction = NamedAction {
@@ -15,68 +15,48 @@ pub(super) const ACTION: NamedAction = NamedAction {
     kind: ActionKind::Summarize,
     help: "Replaces the oldest turns, then the oldest steps of the current task, with summaries.",
     shape: Shape::OpenAi,
-    numbers: &[
-        hook::NUMBERS[0],
-        hook::NUMBERS[1],
-        hook::NUMBERS[2],
-        hook::NUMBERS[3],
-        hook::NUMBERS[4],
-        hook::NUMBERS[5],
-        "summary_tokens",
-        "raises",
-    ],
-    make: |_| Ok(Arc::new(Summarize)),
+    numbers: &const { joined::<8>(&[&hook::NUMBERS, &["summary_tokens", "raises"]]) },
+    make: |settings| summarizing(settings, summarize),
 };
 
 const INSTRUCTION: &str = include_str!("instruction.txt");
 const OPENING: &str = "<conversation_summary>";
 const CLOSING: &str = "</conversation_summary>";
 
-#[derive(Debug)]
-struct Summarize;
-
-impl Rewrite for Summarize {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        replies: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let mut all = Conversation::new(&input.messages);
-        let (due, mut done) = check(&input, &all);
-        let Some(due) = due else {
-            return Ok(done);
-        };
-        let plan = Plan {
-            target: due.target,
-            summary_tokens: input.count("summary_tokens") as u64,
-            min_keep_steps: input.count("min_keep_steps"),
-        };
-        let mut is_summarized = false;
-        while all.count_all(0) > due.target
-            && let Some(chosen) = plan.next(&all)
-        {
-            match summarized(&all, &chosen, replies)? {
-                Ok(after) => all = after,
-                Err(why) if input.number("raises") != 0.0 => {
-                    // The error ends the run.
-                    done.log.push(why.clone());
-                    done.halt = Some(why);
-                    done.fired = true;
-                    return Ok(done);
-                }
-                Err(why) => {
-                    done.log.push(why);
-                    break;
-                }
+fn summarize(
+    input: &RewriteInput<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<Rewritten, PendingRequest> {
+    let mut all = Conversation::new(&input.messages);
+    let (due, mut done) = check(input, &all);
+    let Some(due) = due else {
+        return Ok(done);
+    };
+    let plan = Plan {
+        target: due.target,
+        summary_tokens: input.count("summary_tokens") as u64,
+        min_keep_steps: input.count("min_keep_steps"),
+    };
+    let mut is_summarized = false;
+    while all.count_all(0) > due.target
+        && let Some(chosen) = plan.next(&all)
+    {
+        match summarized(&all, &chosen, replies)? {
+            Ok(after) => all = after,
+            // The error ends the run.
+            Err(why) if input.flag("raises") => return Ok(done.stopped_by(why)),
+            Err(why) => {
+                done.log.push(why);
+                break;
             }
-            is_summarized = true;
         }
-        Ok(if is_summarized {
-            compacted(&input, &due, all.messages, done)
-        } else {
-            done
-        })
+        is_summarized = true;
     }
+    Ok(if is_summarized {
+        compacted(input, &due, all.messages, done)
+    } else {
+        done
+    })
 }
 
 /// Limits of a compaction.
@@ -132,10 +112,9 @@ fn summarized(
     chosen: &[usize],
     replies: &mut Replies<'_>,
 ) -> Result<Result<Conversation, String>, PendingRequest> {
-    let text = match replies.reply_to(request(all, chosen))? {
-        SummaryReply::Text(text) => text,
-        SummaryReply::ToolCall => "".into(),
-        SummaryReply::Failed(why) => return Ok(Err(why)),
+    let text = match replies.reply_to(request(all, chosen))?.into_text() {
+        Ok(text) => text,
+        Err(why) => return Ok(Err(why)),
     };
     let text = strip(&text);
     if text.is_empty() {
@@ -178,12 +157,8 @@ fn request(all: &Conversation, chosen: &[usize]) -> SummaryRequest {
     let transcript: Vec<String> = chosen.iter().map(text).collect();
     let transcript = transcript.join("\n");
     let prompt = format!("<conversation_to_summarize>\n{transcript}\n</conversation_to_summarize>");
-    SummaryRequest {
-        messages: vec![
-            ChatMessage::new("system", INSTRUCTION),
-            ChatMessage::new("user", prompt),
-        ],
-        with_tools: false,
-        max_tokens: None,
-    }
+    SummaryRequest::new(vec![
+        ChatMessage::new("system", INSTRUCTION),
+        ChatMessage::new("user", prompt),
+    ])
 }

@@ -4,9 +4,9 @@ use super::compress::{Compressed, Settings, compress};
 use super::estimate::{sent, stored};
 use super::state::{State, threshold};
 use crate::chat::{ChatMessage, Layout, PendingRequest, Replies, Shape, n_system, python_dumps};
-use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
+use crate::systems::stage_settings::summarizing;
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[NamedAction {
@@ -23,7 +23,7 @@ pub static ACTIONS: &[NamedAction] = &[NamedAction {
         "protect_last_n",
         "max_tokens",
     ],
-    make: |_| Ok(Arc::new(Compress)),
+    make: |settings| summarizing(settings, compress_if_due),
 }];
 
 /// Key of the compressor's state in memory.
@@ -31,27 +31,21 @@ const STATE: &str = "hermes_state";
 /// Maximum compressions at the start of a turn, and before its calls.
 const MAX_ATTEMPTS: u32 = 3;
 
-#[derive(Debug)]
-struct Compress;
-
-impl Rewrite for Compress {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        replies: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let mut turn = Turn::new(&input, replies);
-        turn.state
-            .update(input.count("reported") as u64, turn.settings.threshold);
-        if input.turn.1 == 0 {
-            turn.state.attempts = (input.turn.0, 0);
-            turn.at_start()?;
-        } else {
-            turn.after_tools()?;
-        }
-        turn.before_call()?;
-        Ok(turn.finished())
+fn compress_if_due(
+    input: &RewriteInput<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<Rewritten, PendingRequest> {
+    let mut turn = Turn::new(input, replies);
+    turn.state
+        .update(input.count("reported") as u64, turn.settings.threshold);
+    if input.call_in_turn == 0 {
+        turn.state.attempts = (input.turn, 0);
+        turn.at_start()?;
+    } else {
+        turn.after_tools()?;
     }
+    turn.before_call()?;
+    Ok(turn.finished())
 }
 
 /// The checks before a call.

@@ -14,18 +14,9 @@ const IMAGE_TOKENS: u64 = 1500;
 /// The key that marks a summary in the stored history.
 const MARK: &str = ", '_compressed_summary': True";
 
-const STORED: Rule = Rule {
-    name: "hermes: stored",
-    by: 0,
-};
-const SENT: Rule = Rule {
-    name: "hermes: sent",
-    by: 0,
-};
-const BUDGET: Rule = Rule {
-    name: "hermes: budget",
-    by: 0,
-};
+const STORED: Rule = Rule::new("hermes: stored");
+const SENT: Rule = Rule::new("hermes: sent");
+const BUDGET: Rule = Rule::new("hermes: budget");
 
 /// `estimate_messages_tokens_rough` of the stored history.
 pub(super) fn stored(messages: &[ChatMessage]) -> u64 {

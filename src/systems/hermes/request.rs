@@ -85,11 +85,7 @@ pub(super) fn request(
     if let Some(focus) = focus(all) {
         prompt.push_str(&FOCUS.replace("{focus}", &focus));
     }
-    SummaryRequest {
-        messages: vec![ChatMessage::new("user", prompt)],
-        with_tools: false,
-        max_tokens: None,
-    }
+    SummaryRequest::new(vec![ChatMessage::new("user", prompt)])
 }
 
 fn with_turns(prompt: &str, turns: &[String]) -> String {

@@ -2,8 +2,9 @@
 
 use super::count::{Count, estimate};
 use super::request::{of_parts, request};
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply};
-use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, n_system};
+use crate::engine::{ActionKind, MessageEdit, NamedAction, RewriteInput, Rewritten};
+use crate::systems::stage_settings::{numbers_only, summarizing};
 use std::sync::Arc;
 
 /// Actions of presets.
@@ -16,7 +17,7 @@ const COMPACT: NamedAction = NamedAction {
     help: "Replaces everything before the newest messages of user and model with a summary.",
     shape: Shape::OpenAi,
     numbers: &["reported", "ratio", "reserved", "keep"],
-    make: |_| Ok(Arc::new(Compact)),
+    make: |settings| summarizing(settings, compact),
 };
 
 const RESULT: NamedAction = NamedAction {
@@ -25,7 +26,7 @@ const RESULT: NamedAction = NamedAction {
     help: "States that a tool result is empty.",
     shape: Shape::OpenAi,
     numbers: &[],
-    make: |_| Ok(Arc::new(EmptyResult)),
+    make: |settings| numbers_only(settings, name_empty_results),
 };
 
 const PREFIX: &str =
@@ -35,70 +36,56 @@ const EMPTY_ANSWER: &str = "The API returned an empty response.";
 /// Maximum number of requests for one summary.
 const MAX_TRIES: usize = 3;
 
-#[derive(Debug)]
-struct Compact;
-
-impl Rewrite for Compact {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        replies: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let all = &input.messages;
-        let n_system = all.iter().take_while(|m| m.is("system")).count();
-        let count = Count::now(&input, n_system);
-        let total = count.total() as f64;
-        let window = input.window as f64;
-        let mut done = Rewritten {
-            compared: Some(count.total()),
-            terms: vec![("used".to_owned(), total)],
-            memory: count.to_memory(all.len()).into(),
-            ..Rewritten::default()
-        };
-        if total < window * input.number("ratio") && total + input.number("reserved") < window {
-            return Ok(done);
-        }
-        let history = &all[n_system..];
-        let Some(first_kept) = first_kept(history, input.count("keep")) else {
-            // The program clears the list that it is about to keep.
-            let left = all[..n_system].to_vec();
-            return Ok(Rewritten {
-                fired: true,
-                memory: counted(0, left.len()).into(),
-                messages: Some(left),
-                ..done
-            });
-        };
-        let (old, kept) = history.split_at(first_kept);
-        if old.is_empty() {
-            // The history is stored again, and its count is estimated.
-            done.memory = counted(estimate(kept), all.len()).into();
-            return Ok(done);
-        }
-        let text = match summary(old, replies)? {
-            Ok(text) => text,
-            Err(why) => {
-                // The error ends the turn.
-                return Ok(Rewritten {
-                    fired: true,
-                    log: vec![why.clone()],
-                    halt: Some(why),
-                    ..done
-                });
-            }
-        };
-        let size = text.as_ref().map_or(0, |text| text.chars().count() as u64);
-        let parts: Vec<Arc<str>> = [PREFIX.into()].into_iter().chain(text).collect();
-        let mut messages = all[..n_system].to_vec();
-        messages.push(of_parts(ChatMessage::summary("user", ""), parts));
-        messages.extend_from_slice(kept);
-        Ok(Rewritten {
-            fired: true,
-            memory: counted(size / 4 + estimate(kept), messages.len()).into(),
-            messages: Some(messages),
-            ..done
-        })
+/// `SimpleCompaction.compact`.
+fn compact(
+    input: &RewriteInput<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<Rewritten, PendingRequest> {
+    let all = &input.messages;
+    let n_system = n_system(all);
+    let count = Count::now(input, n_system);
+    let total = count.total() as f64;
+    let window = input.window as f64;
+    let mut done = Rewritten {
+        memory: count.to_memory(all.len()).into(),
+        ..Rewritten::counted(count.total())
+    };
+    if total < window * input.number("ratio") && total + input.number("reserved") < window {
+        return Ok(done);
     }
+    let history = &all[n_system..];
+    let Some(first_kept) = first_kept(history, input.count("keep")) else {
+        // The program clears the list that it is about to keep.
+        let left = all[..n_system].to_vec();
+        return Ok(Rewritten {
+            fired: true,
+            memory: counted(0, left.len()).into(),
+            messages: Some(left),
+            ..done
+        });
+    };
+    let (old, kept) = history.split_at(first_kept);
+    if old.is_empty() {
+        // The history is stored again, and its count is estimated.
+        done.memory = counted(estimate(kept), all.len()).into();
+        return Ok(done);
+    }
+    let text = match summary(old, replies)? {
+        Ok(text) => text,
+        // The error ends the turn.
+        Err(why) => return Ok(done.stopped_by(why)),
+    };
+    let size = text.as_ref().map_or(0, |text| text.chars().count() as u64);
+    let parts: Vec<Arc<str>> = [PREFIX.into()].into_iter().chain(text).collect();
+    let mut messages = all[..n_system].to_vec();
+    messages.push(of_parts(ChatMessage::summary("user", ""), parts));
+    messages.extend_from_slice(kept);
+    Ok(Rewritten {
+        fired: true,
+        memory: counted(size / 4 + estimate(kept), messages.len()).into(),
+        messages: Some(messages),
+        ..done
+    })
 }
 
 /// Returns the memory of an estimate.
@@ -134,26 +121,17 @@ fn summary(
     Ok(Err(EMPTY_ANSWER.to_owned()))
 }
 
-#[derive(Debug)]
-struct EmptyResult;
-
-impl Rewrite for EmptyResult {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let all = input.messages.iter().enumerate();
-        let is_empty =
-            |m: &ChatMessage| m.is("tool") && m.blocks().is_empty() && m.joined_text("").is_empty();
-        let empty = all.filter(|(_, message)| is_empty(message));
-        let edits = empty.map(|(at, message)| MessageEdit {
-            at,
-            now: Some(message.with_text(EMPTY_RESULT)),
-        });
-        Ok(Rewritten {
-            edits: edits.collect(),
-            ..Rewritten::default()
-        })
+fn name_empty_results(input: &RewriteInput<'_>) -> Rewritten {
+    let all = input.messages.iter().enumerate();
+    let is_empty =
+        |m: &ChatMessage| m.is("tool") && m.blocks().is_empty() && m.joined_text("").is_empty();
+    let empty = all.filter(|(_, message)| is_empty(message));
+    let edits = empty.map(|(at, message)| MessageEdit {
+        at,
+        now: Some(message.with_text(EMPTY_RESULT)),
+    });
+    Rewritten {
+        edits: edits.collect(),
+        ..Rewritten::default()
     }
 }

@@ -7,10 +7,7 @@ use serde_json::{Value, json};
 /// Key of the counts and of the number of counted messages, in memory.
 const COUNT: &str = "kimi_cli_count";
 
-const RULE: Rule = Rule {
-    name: "kimi_cli: characters",
-    by: 0,
-};
+const RULE: Rule = Rule::new("kimi_cli: characters");
 
 /// Tokens of the context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -22,14 +22,10 @@ pub(super) fn request(old: &[ChatMessage]) -> SummaryRequest {
         }
     }
     parts.push(format!("\n{PROMPT}").into());
-    SummaryRequest {
-        messages: vec![
-            ChatMessage::new("system", SYSTEM),
-            of_parts(ChatMessage::new("user", ""), parts),
-        ],
-        with_tools: false,
-        max_tokens: None,
-    }
+    SummaryRequest::new(vec![
+        ChatMessage::new("system", SYSTEM),
+        of_parts(ChatMessage::new("user", ""), parts),
+    ])
 }
 
 /// Returns a message with these texts as its content.

@@ -5,7 +5,7 @@ use crate::chat::{Arguments, Calls, ChatMessage, PendingRequest, Replies, Rule, 
 use crate::engine::{
     ActionKind, Edits, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten,
 };
-use crate::systems::stage_values::{check_keys, names, text};
+use crate::systems::stage_settings::{check_keys, names, text};
 use std::sync::Arc;
 
 /// `placeholder` takes the place of results (default: `[cleared]`); results of `exclude_tools` are kept.
@@ -50,13 +50,13 @@ impl Rewrite for Clear {
         let limits = Limits {
             keep: input.count("keep"),
             at_least: input.count("clear_at_least") as u64,
-            inputs: input.number("clear_tool_inputs") != 0.0,
+            inputs: input.flag("clear_tool_inputs"),
         };
         let rule = Rule {
             name: "langchain: cleared",
             by: std::ptr::from_ref(self) as usize,
         };
-        let cleared = all.find_out(rule, |cleared: &mut Cleared, messages| {
+        let cleared = all.updated_state(rule, |cleared: &mut Cleared, messages| {
             cleared.extend(messages, limits, self);
         });
         done.edits = cleared.edits.clone();

@@ -10,10 +10,7 @@ const PER_IMAGE: u64 = 85;
 /// Largest factor by which a reported total scales an estimate.
 const MAX_SCALE: f64 = 1.25;
 
-const RULE: Rule = Rule {
-    name: "langchain: estimate",
-    by: 0,
-};
+const RULE: Rule = Rule::new("langchain: estimate");
 
 /// Returns the estimated tokens of a message.
 pub(in crate::systems) fn estimate(message: &ChatMessage) -> u64 {

@@ -27,11 +27,7 @@ pub(super) fn request(
         return None;
     }
     let text = format!("{prompt}{}\n</messages>", xml_of(&trimmed));
-    Some(SummaryRequest {
-        messages: vec![ChatMessage::new("user", text)],
-        with_tools: false,
-        max_tokens: None,
-    })
+    Some(SummaryRequest::new(vec![ChatMessage::new("user", text)]))
 }
 
 /// Keeps the last messages within a limit. The oldest of them may lose its first lines, and the first is a user

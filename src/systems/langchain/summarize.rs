@@ -5,8 +5,8 @@ use super::estimate::scaled;
 use super::request::{PROMPT, request};
 use super::usage::Usage;
 use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, n_system};
-use crate::engine::{ActionKind, Memory, NamedAction, Rewrite, RewriteInput, Rewritten};
-use std::sync::Arc;
+use crate::engine::{ActionKind, Memory, NamedAction, RewriteInput, Rewritten};
+use crate::systems::stage_settings::summarizing;
 
 /// Acts at any trigger, or if `needs_all` at all of them. A trigger or an amount to keep is 0 if it is not set.
 pub(super) const ACTION: NamedAction = NamedAction {
@@ -25,7 +25,7 @@ pub(super) const ACTION: NamedAction = NamedAction {
         "keep_share",
         "trim_tokens",
     ],
-    make: |_| Ok(Arc::new(Summarize)),
+    make: |settings| summarizing(settings, summarize),
 };
 
 const PREFIX: &str = "Here is a summary of the conversation to date:\n\n";
@@ -33,49 +33,41 @@ const TOO_LONG: &str = "Previous conversation was too long to summarize.";
 /// Maximum number of requests for one summary.
 const MAX_RETRIES: usize = 3;
 
-#[derive(Debug)]
-struct Summarize;
-
-impl Rewrite for Summarize {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        replies: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let all = &input.messages;
-        let n_system = n_system(all);
-        let messages = &all[n_system..];
-        let usage = Usage::new(&input);
-        let total = scaled(messages, 0, usage.newest(messages));
-        let reported = usage.of_newest(messages);
-        let unchanged = Rewritten {
-            compared: Some(total),
-            terms: vec![("used".to_owned(), total as f64)],
-            memory: usage.remember(Memory::default()),
-            ..Rewritten::default()
-        };
-        if !is_triggered(&input, input.window, messages.len(), (total, reported)) {
-            return Ok(unchanged);
-        }
-        let first_kept = cut(messages, keep(&input, input.window), total);
-        if first_kept == 0 {
-            return Ok(unchanged);
-        }
-        let totals = &usage.of(messages)[..first_kept];
-        let trim = (input.count("trim_tokens") as u64, totals);
-        let summary = match summary(&messages[..first_kept], trim, PROMPT, replies)? {
-            Ok(summary) => summary,
-            Err(why) => return Ok(failed(why, unchanged)),
-        };
-        let mut left = all[..n_system].to_vec();
-        left.push(ChatMessage::summary("user", format!("{PREFIX}{summary}")));
-        left.extend_from_slice(&messages[first_kept..]);
-        Ok(Rewritten {
-            messages: Some(left),
-            fired: true,
-            ..unchanged
-        })
+fn summarize(
+    input: &RewriteInput<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<Rewritten, PendingRequest> {
+    let all = &input.messages;
+    let n_system = n_system(all);
+    let messages = &all[n_system..];
+    let usage = Usage::new(input);
+    let total = scaled(messages, 0, usage.newest(messages));
+    let reported = usage.of_newest(messages);
+    let unchanged = Rewritten {
+        memory: usage.remember(Memory::default()),
+        ..Rewritten::counted(total)
+    };
+    if !is_triggered(input, input.window, messages.len(), (total, reported)) {
+        return Ok(unchanged);
     }
+    let first_kept = cut(messages, keep(input, input.window), total);
+    if first_kept == 0 {
+        return Ok(unchanged);
+    }
+    let totals = &usage.of(messages)[..first_kept];
+    let trim = (input.count("trim_tokens") as u64, totals);
+    let summary = match summary(&messages[..first_kept], trim, PROMPT, replies)? {
+        Ok(summary) => summary,
+        Err(why) => return Ok(unchanged.stopped_by(why)),
+    };
+    let mut left = all[..n_system].to_vec();
+    left.push(ChatMessage::summary("user", format!("{PREFIX}{summary}")));
+    left.extend_from_slice(&messages[first_kept..]);
+    Ok(Rewritten {
+        messages: Some(left),
+        fired: true,
+        ..unchanged
+    })
 }
 
 /// Returns a summary of messages, trimmed to a number of tokens (0: whole), given the totals that the messages reported.
@@ -100,16 +92,6 @@ pub(in crate::systems) fn summary(
     }
 }
 
-/// Returns the result of a failed summary.
-pub(in crate::systems) fn failed(why: String, unchanged: Rewritten) -> Rewritten {
-    Rewritten {
-        fired: true,
-        log: vec![why.clone()],
-        halt: Some(why),
-        ..unchanged
-    }
-}
-
 /// Returns whether the triggers are met. Shares are those of `limit` tokens.
 pub(in crate::systems) fn is_triggered(
     input: &RewriteInput<'_>,
@@ -128,10 +110,10 @@ pub(in crate::systems) fn is_triggered(
     ];
     let mut triggers = triggers.into_iter().flatten().peekable();
     let is_set = triggers.peek().is_some();
-    if input.number("needs_all") == 0.0 {
-        triggers.any(|is_met| is_met)
-    } else {
+    if input.flag("needs_all") {
         is_set && triggers.all(|is_met| is_met)
+    } else {
+        triggers.any(|is_met| is_met)
     }
 }
 

@@ -104,14 +104,10 @@ fn transcript(working: &[ChatMessage]) -> SummaryRequest {
         "{PROMPT}\n\n## Conversation Transcript\n{}",
         blocks.join("\n\n")
     );
-    SummaryRequest {
-        messages: vec![
-            ChatMessage::new("system", SYSTEM),
-            ChatMessage::new("user", text),
-        ],
-        with_tools: false,
-        max_tokens: None,
-    }
+    SummaryRequest::new(vec![
+        ChatMessage::new("system", SYSTEM),
+        ChatMessage::new("user", text),
+    ])
 }
 
 /// Writes a message for the transcript; none for instructions and without content.

@@ -4,9 +4,7 @@ use super::items::{Item, candidates, is_compacted, items, paired};
 use super::load::load;
 use super::trim::{Tools, Trimmer, tools};
 use super::turn::{Turn, was_lost};
-use crate::chat::{
-    ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest, n_system,
-};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryRequest, n_system};
 use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
 use serde_json::json;
 use std::collections::{HashMap, HashSet};
@@ -31,7 +29,7 @@ pub(super) const ACTION: NamedAction = NamedAction {
     make: |settings| Ok(Arc::new(Compact(tools(settings)?))),
 };
 
-/// Key that says that the next answer without results forces a compaction, in memory.
+/// Key of whether the next answer without results forces a compaction, in memory.
 const IS_DEFERRED: &str = "openai_agents_is_deferred";
 /// Mechanism that a failure names.
 const ENDPOINT: &str = "responses.compact";
@@ -85,19 +83,11 @@ impl Rewrite for Compact {
         if !is_whole || (from > 0 && !decide(suffix)) {
             return Ok(done);
         }
-        let ask = SummaryRequest {
-            messages: suffix.to_vec(),
-            with_tools: false,
-            max_tokens: None,
-        };
-        let text = match replies.reply_to(ask)? {
-            SummaryReply::Text(text) => text,
-            SummaryReply::ToolCall => "".into(),
-            SummaryReply::Failed(_) => {
-                done.fired = true;
-                done.log.push(ENDPOINT.to_owned());
-                return Ok(done);
-            }
+        let ask = SummaryRequest::new(suffix.to_vec());
+        let Ok(text) = replies.reply_to(ask)?.into_text() else {
+            done.fired = true;
+            done.log.push(ENDPOINT.to_owned());
+            return Ok(done);
         };
         let mut messages = all[..first + from].to_vec();
         messages.extend(suffix.iter().filter(|m| m.is("user")).cloned());
@@ -136,7 +126,7 @@ impl Compact {
         if n_matched == all.len() {
             return (n_matched > 0).then_some(0);
         }
-        if input.number("is_by_response_id") != 0.0 {
+        if input.flag("is_by_response_id") {
             return None;
         }
         let mut users = matched.iter().map(|item| item.message);
@@ -153,7 +143,7 @@ impl Compact {
         let (history, turn) = request.split_at(before);
         let loaded = load(history, input.number("limit"));
         let mut unsent: HashSet<usize> = loaded.iter().map(|edit| edit.at).collect();
-        if input.number("is_trimmed") == 0.0 {
+        if !input.flag("is_trimmed") {
             return unsent;
         }
         let mut loaded: HashMap<usize, MessageEdit> =

@@ -2,9 +2,9 @@
 
 use super::items::{edits, items, paired};
 use super::turn::Turn;
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, n_system};
-use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
-use std::sync::Arc;
+use crate::chat::{ChatMessage, Shape, n_system};
+use crate::engine::{ActionKind, MessageEdit, NamedAction, RewriteInput, Rewritten};
+use crate::systems::stage_settings::numbers_only;
 
 /// A negative `limit` loads everything.
 pub(super) const ACTION: NamedAction = NamedAction {
@@ -13,31 +13,22 @@ pub(super) const ACTION: NamedAction = NamedAction {
     help: "Loads only the newest stored items at the start of a turn. All stay stored.",
     shape: Shape::OpenAi,
     numbers: &["limit"],
-    make: |_| Ok(Arc::new(Load)),
+    make: |settings| numbers_only(settings, load_newest),
 };
 
-#[derive(Debug)]
-struct Load;
-
-impl Rewrite for Load {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let all = &input.messages;
-        let turn = Turn::of(&input);
-        let n_system = n_system(all);
-        let history = &all[n_system..turn.start.max(n_system)];
-        let mut edits = load(history, input.number("limit"));
-        for edit in &mut edits {
-            edit.at += n_system;
-        }
-        Ok(Rewritten {
-            edits: edits.into(),
-            repeats: !turn.begins(all),
-            ..Rewritten::default()
-        })
+fn load_newest(input: &RewriteInput<'_>) -> Rewritten {
+    let all = &input.messages;
+    let turn = Turn::of(input);
+    let n_system = n_system(all);
+    let history = &all[n_system..turn.start.max(n_system)];
+    let mut edits = load(history, input.number("limit"));
+    for edit in &mut edits {
+        edit.at += n_system;
+    }
+    Rewritten {
+        edits: edits.into(),
+        repeats: !turn.begins(all),
+        ..Rewritten::default()
     }
 }
 

@@ -5,7 +5,7 @@ use crate::chat::{
 };
 use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::python::head;
-use crate::systems::stage_values::{check_keys, names};
+use crate::systems::stage_settings::{check_keys, names};
 use std::sync::Arc;
 
 /// Outputs of `trimmable_tools` are trimmed (default: of all tools).
@@ -33,10 +33,7 @@ pub(super) fn tools(settings: &toml::Table) -> Result<Tools, String> {
 /// Characters that the payload of an image is assumed to have; recordings do not keep it.
 const IMAGE_CHARS: usize = 100_000;
 
-const CHARS: Rule = Rule {
-    name: "openai_agents: characters",
-    by: 0,
-};
+const CHARS: Rule = Rule::new("openai_agents: characters");
 
 /// The trimmer's settings.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,9 @@
 //! Turns: where each begins, and what is stored of an answer if its turn ended before all results were there.
 
 use super::items::only_calls;
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, n_system};
-use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{ChatMessage, Shape, n_system};
+use crate::engine::{ActionKind, MessageEdit, NamedAction, RewriteInput, Rewritten};
+use crate::systems::stage_settings::numbers_only;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ pub(super) const ACTION: NamedAction = NamedAction {
     help: "Keeps only answered calls of an answer whose turn ended before all calls had results.",
     shape: Shape::OpenAi,
     numbers: &[],
-    make: |_| Ok(Arc::new(Begin)),
+    make: |settings| numbers_only(settings, begin_turn),
 };
 
 /// Key of the starts of the turn before and of this turn, in memory.
@@ -80,46 +81,37 @@ fn is_of_agent(message: &ChatMessage) -> bool {
     message.is("assistant") || message.is("tool")
 }
 
-#[derive(Debug)]
-struct Begin;
-
-impl Rewrite for Begin {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let all = &input.messages;
-        let new = all.iter().rposition(is_of_agent).map_or(0, |at| at + 1);
-        let new = new.max(n_system(all));
-        let begins = all[new..].iter().any(|m| m.is("user"));
-        let known = Turn::known(&input);
-        let mut turn = match known {
-            Some(known) if begins => Turn {
-                previous: known.start.min(new),
-                start: new,
-            },
-            Some(known) => known,
-            None => Turn::found(all),
-        };
-        // Earlier answers were removed at earlier calls.
-        let lost = lost(all, known.map_or(0, |known| known.start));
-        let gone = || lost.iter().filter(|edit| edit.now.is_none());
-        let n_before = |at: usize| gone().filter(|edit| edit.at < at).count();
-        let is_lost = begins && gone().any(|edit| edit.at + 1 == new);
-        turn = Turn {
-            previous: turn.previous - n_before(turn.previous),
-            start: turn.start - n_before(turn.start),
-        };
-        let mut memory = turn.to_memory();
-        if is_lost {
-            memory[LOST_AT] = json!(input.call);
-        }
-        Ok(Rewritten {
-            edits: lost.into(),
-            memory: memory.into(),
-            ..Rewritten::default()
-        })
+fn begin_turn(input: &RewriteInput<'_>) -> Rewritten {
+    let all = &input.messages;
+    let new = all.iter().rposition(is_of_agent).map_or(0, |at| at + 1);
+    let new = new.max(n_system(all));
+    let begins = all[new..].iter().any(|m| m.is("user"));
+    let known = Turn::known(input);
+    let mut turn = match known {
+        Some(known) if begins => Turn {
+            previous: known.start.min(new),
+            start: new,
+        },
+        Some(known) => known,
+        None => Turn::found(all),
+    };
+    // Earlier answers were removed at earlier calls.
+    let lost = lost(all, known.map_or(0, |known| known.start));
+    let gone = || lost.iter().filter(|edit| edit.now.is_none());
+    let n_before = |at: usize| gone().filter(|edit| edit.at < at).count();
+    let is_lost = begins && gone().any(|edit| edit.at + 1 == new);
+    turn = Turn {
+        previous: turn.previous - n_before(turn.previous),
+        start: turn.start - n_before(turn.start),
+    };
+    let mut memory = turn.to_memory();
+    if is_lost {
+        memory[LOST_AT] = json!(input.call);
+    }
+    Rewritten {
+        edits: lost.into(),
+        memory: memory.into(),
+        ..Rewritten::default()
     }
 }
 

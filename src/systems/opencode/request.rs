@@ -48,7 +48,7 @@ fn conversation(messages: &[ChatMessage]) -> String {
     blocks.join("\n\n")
 }
 
-/// Returns the lines of a stored message: its texts, then each call followed by its result.
+/// `serialize`: returns the lines of a stored message, its texts, then each call followed by its result.
 fn lines(unit: &[ChatMessage]) -> Vec<String> {
     let mut lines = Vec::new();
     let Some((message, results)) = unit.split_first() else {

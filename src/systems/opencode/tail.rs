@@ -4,7 +4,7 @@ use super::units::{estimate, units};
 use crate::chat::ChatMessage;
 use std::ops::Range;
 
-/// Returns the first kept message: whole turns while they are within the budget, then the longest end of the next turn.
+/// `SessionCompaction.select`: returns the first kept message. Keeps whole turns while they are within the budget, then the longest end of the next turn.
 /// Returns the number of messages if nothing is kept, also if everything would be.
 pub(super) fn first_kept(messages: &[ChatMessage], budget: usize) -> usize {
     let units = units(messages);
@@ -28,7 +28,7 @@ pub(super) fn first_kept(messages: &[ChatMessage], budget: usize) -> usize {
     kept.filter(|start| *start > 0).unwrap_or(messages.len())
 }
 
-/// Returns the turns as ranges of units. A turn begins with a user message.
+/// `turns`: returns the turns as ranges of units. A turn begins with a user message.
 fn turns(messages: &[ChatMessage], units: &[Range<usize>]) -> Vec<Range<usize>> {
     let is_user = |unit: &Range<usize>| messages[unit.start].is("user");
     let starts: Vec<usize> = (0..units.len())

@@ -1,4 +1,4 @@
-//! Truncation of tool results on arrival.
+//! Truncation of tool results on arrival (`tool/truncate`).
 
 /// Returns the first lines of a text within both limits, with a note on what was removed; `None` if it is within them.
 pub(super) fn truncate(

@@ -1,6 +1,6 @@
 //! Messages as the program stores them: an answer with the results of its calls is one.
 
-use crate::chat::ChatMessage;
+use crate::chat::{ChatMessage, stored_ranges};
 use crate::systems::javascript::length;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -8,17 +8,10 @@ use std::ops::Range;
 
 /// Returns the ranges of messages that the program stores as one.
 pub(super) fn units(messages: &[ChatMessage]) -> Vec<Range<usize>> {
-    let mut units: Vec<Range<usize>> = Vec::new();
-    for (idx, message) in messages.iter().enumerate() {
-        match units.last_mut() {
-            Some(last) if message.is("tool") => last.end = idx + 1,
-            _ => units.push(idx..idx + 1),
-        }
-    }
-    units
+    stored_ranges(messages, 0, |_, message| message.is("tool"))
 }
 
-/// Returns the estimated tokens of messages: a quarter of their JSON as messages for a model, rounded.
+/// `SessionCompaction.estimate`: returns the estimated tokens of messages, a quarter of their JSON as messages for a model, rounded.
 pub(super) fn estimate(messages: &[ChatMessage]) -> usize {
     let mut tools: BTreeMap<&str, &str> = BTreeMap::new();
     let mut model: Vec<Value> = Vec::new();
@@ -65,7 +58,7 @@ pub(super) fn estimate(messages: &[ChatMessage]) -> usize {
     rounded_quarter(length(&Value::from(model).to_string()))
 }
 
-/// Returns a quarter of a number of characters, rounded.
+/// `Token.estimate`: returns a quarter of a number of characters, rounded.
 pub(super) fn rounded_quarter(chars: usize) -> usize {
     (chars + 2) / 4
 }

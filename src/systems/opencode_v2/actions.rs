@@ -5,9 +5,9 @@ use super::record::{tokens, units};
 use crate::chat::{
     ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest, n_system,
 };
-use crate::engine::{ActionKind, Hook, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::engine::{ActionKind, Hook, NamedAction, RewriteInput, Rewritten};
 use crate::systems::javascript::length;
-use std::sync::Arc;
+use crate::systems::stage_settings::summarizing;
 
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[COMPACT];
@@ -19,61 +19,51 @@ const COMPACT: NamedAction = NamedAction {
     help: "Replaces the whole history with one message: a summary, and the newest messages as text.",
     shape: Shape::OpenAi,
     numbers: &["tools_tokens", "max_output", "buffer", "keep", "is_on"],
-    make: |_| Ok(Arc::new(Compact)),
+    make: |settings| summarizing(settings, compact),
 };
 
 /// Maximum answer to a summary request.
 const MAX_ANSWER: u64 = 4_096;
 
-#[derive(Debug)]
-struct Compact;
-
-impl Rewrite for Compact {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        replies: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let all = &input.messages;
-        let max_output = input.count("max_output") as u64;
-        let reserve = max_output.max(input.count("buffer") as u64);
-        let used = tokens(units(all) + 4 * input.count("tools_tokens"));
-        let mut done = Rewritten {
-            compared: Some(used),
-            terms: vec![("used".to_owned(), used as f64)],
-            ..Rewritten::default()
-        };
-        let is_due = input.at == Hook::OverflowError
-            || input.number("is_on") != 0.0 && used > input.window.saturating_sub(reserve);
-        if !is_due {
-            return Ok(done);
-        }
-        let (system, history) = all.split_at(n_system(all));
-        let Some(history) = History::of(history, input.count("keep") as u64) else {
-            return Ok(done);
-        };
-        let question = history.question();
-        let max_tokens = match max_output {
-            0 => MAX_ANSWER,
-            max_output => max_output.min(MAX_ANSWER),
-        };
-        if tokens(length(&question)) > input.window.saturating_sub(max_tokens) {
-            return Ok(done);
-        }
-        done.fired = true;
-        let request = SummaryRequest {
-            messages: vec![ChatMessage::new("user", question)],
-            with_tools: false,
-            max_tokens: Some(max_tokens),
-        };
-        // Without a summary, the request is sent as it is.
-        if let SummaryReply::Text(summary) = replies.reply_to(request)?
-            && !summary.trim().is_empty()
-        {
-            let mut messages = system.to_vec();
-            messages.push(history.checkpoint(&summary));
-            done.messages = Some(messages);
-        }
-        Ok(done)
+fn compact(
+    input: &RewriteInput<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<Rewritten, PendingRequest> {
+    let all = &input.messages;
+    let max_output = input.count("max_output") as u64;
+    let reserve = max_output.max(input.count("buffer") as u64);
+    let used = tokens(units(all) + 4 * input.count("tools_tokens"));
+    let mut done = Rewritten::counted(used);
+    let is_due = input.at == Hook::OverflowError
+        || input.flag("is_on") && used > input.window.saturating_sub(reserve);
+    if !is_due {
+        return Ok(done);
     }
+    let (system, history) = all.split_at(n_system(all));
+    let Some(history) = History::of(history, input.count("keep") as u64) else {
+        return Ok(done);
+    };
+    let question = history.question();
+    let max_tokens = match max_output {
+        0 => MAX_ANSWER,
+        max_output => max_output.min(MAX_ANSWER),
+    };
+    if tokens(length(&question)) > input.window.saturating_sub(max_tokens) {
+        return Ok(done);
+    }
+    done.fired = true;
+    let request = SummaryRequest {
+        messages: vec![ChatMessage::new("user", question)],
+        with_tools: false,
+        max_tokens: Some(max_tokens),
+    };
+    // Without a summary, the request is sent as it is.
+    if let SummaryReply::Text(summary) = replies.reply_to(request)?
+        && !summary.trim().is_empty()
+    {
+        let mut messages = system.to_vec();
+        messages.push(history.checkpoint(&summary));
+        done.messages = Some(messages);
+    }
+    Ok(done)
 }

@@ -14,10 +14,7 @@ const RESULT_UNITS: usize = 52;
 /// Start of the last line of a command's result.
 const EXIT: &str = "\nCommand exited with code ";
 
-const UNITS: Rule = Rule {
-    name: "opencode_v2: units",
-    by: 0,
-};
+const UNITS: Rule = Rule::new("opencode_v2: units");
 
 /// Returns the estimated tokens of a number of units.
 pub(super) fn tokens(units: usize) -> u64 {

@@ -3,8 +3,10 @@
 use super::text::{event_text, request};
 use super::view::View;
 use crate::chat::{PendingRequest, Replies, Shape, SummaryReply};
-use crate::engine::{ActionKind, Hook, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::engine::{ActionKind, Hook, NamedAction, RewriteInput, Rewritten};
 use crate::systems::python::signed;
+use crate::systems::stage_settings::summarizing;
+use crate::systems::terms::terms;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -22,16 +24,13 @@ pub(super) const ACTION: NamedAction = NamedAction {
         "reset_retries",
         "reset_scaling",
     ],
-    make: |_| Ok(Arc::new(Condense)),
+    make: |settings| summarizing(settings, condense),
 };
 
 const NO_INDEX: &str = "Unable to compute forgotten events";
 const NO_EVENTS: &str = "Cannot condense 0 events. This typically occurs when a tool loop spans almost the entire view, leaving no valid range for forgetting events. Consider adjusting keep_first or max_size parameters.";
 const NO_PROGRESS: &str =
     "Cannot apply condensation: events forgotten below minimum progress threshold.";
-
-#[derive(Debug)]
-struct Condense;
 
 /// Reasons to condense.
 #[derive(Clone, Copy, Debug)]
@@ -45,57 +44,51 @@ struct Reasons {
 /// Events that a condensation removes, and its summary if the answer has one.
 type Condensation = (Range<usize>, Option<Arc<str>>);
 
-impl Rewrite for Condense {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        replies: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let mut view = View::new(&input);
-        let mut done = Rewritten::default();
-        let mut is_requested = input.at == Hook::OverflowError;
-        let mut changed = false;
-        loop {
-            let total = view.tokens(view.len());
-            done.compared = Some(total);
-            done.terms = vec![
-                ("used".to_owned(), total as f64),
-                ("events".to_owned(), view.len() as f64),
-            ];
-            let reasons = Reasons {
-                request: is_requested,
-                events: view.len() > input.count("max_size"),
-                tokens: (total > limit(&input)).then_some(total),
-            };
-            if !reasons.request && !reasons.events && reasons.tokens.is_none() {
-                break;
-            }
-            let attempt = condensation(&view, reasons, &input, replies, &mut done.log)?;
-            let is_hard = reasons.request || reasons.tokens.is_some();
-            let condensation = match attempt {
-                Ok(condensation) => condensation,
-                Err(_) if !is_hard => break,
-                Err(why) => {
-                    let reset = hard_reset(&view, &input, replies, &mut done.log)?;
-                    let Some(condensation) = reset else {
-                        done.halt = Some(why);
-                        break;
-                    };
-                    condensation
-                }
-            };
-            let n_before = view.len();
-            view.apply(condensation.0, condensation.1);
-            changed = true;
-            is_requested = false;
-            if view.len() >= n_before {
-                break;
-            }
+fn condense(
+    input: &RewriteInput<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<Rewritten, PendingRequest> {
+    let mut view = View::new(input);
+    let mut done = Rewritten::default();
+    let mut is_requested = input.at == Hook::OverflowError;
+    let mut changed = false;
+    loop {
+        let total = view.tokens(view.len());
+        done.compared = Some(total);
+        done.terms = terms(&[("used", total as f64), ("events", view.len() as f64)]);
+        let reasons = Reasons {
+            request: is_requested,
+            events: view.len() > input.count("max_size"),
+            tokens: (total > limit(input)).then_some(total),
+        };
+        if !reasons.request && !reasons.events && reasons.tokens.is_none() {
+            break;
         }
-        done.fired = changed || !done.log.is_empty();
-        done.messages = changed.then(|| view.into_messages());
-        Ok(done)
+        let attempt = condensation(&view, reasons, input, replies, &mut done.log)?;
+        let is_hard = reasons.request || reasons.tokens.is_some();
+        let condensation = match attempt {
+            Ok(condensation) => condensation,
+            Err(_) if !is_hard => break,
+            Err(why) => {
+                let reset = hard_reset(&view, input, replies, &mut done.log)?;
+                let Some(condensation) = reset else {
+                    done.halt = Some(why);
+                    break;
+                };
+                condensation
+            }
+        };
+        let n_before = view.len();
+        view.apply(condensation.0, condensation.1);
+        changed = true;
+        is_requested = false;
+        if view.len() >= n_before {
+            break;
+        }
     }
+    done.fired = changed || !done.log.is_empty();
+    done.messages = changed.then(|| view.into_messages());
+    Ok(done)
 }
 
 /// Returns the smaller of the two limits in tokens.

@@ -47,14 +47,10 @@ pub(super) fn request(
         "{}\n\nNow summarize the events using the rules above.",
         events.collect::<String>()
     );
-    SummaryRequest {
-        messages: vec![
-            ChatMessage::new("system", SYSTEM),
-            ChatMessage::new("user", text.trim()),
-        ],
-        with_tools: false,
-        max_tokens: None,
-    }
+    SummaryRequest::new(vec![
+        ChatMessage::new("system", SYSTEM),
+        ChatMessage::new("user", text.trim()),
+    ])
 }
 
 /// Keeps both ends of a text within a length; 0 for no limit.

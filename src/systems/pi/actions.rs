@@ -1,14 +1,12 @@
-//! The compaction as an action of presets.
+//! `AgentSession._checkCompaction` and `compact` as an action of presets.
 
 use super::cut::find_cut;
 use super::file_lists::FileLists;
 use super::request;
-use crate::chat::{
-    ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest, n_system,
-};
-use crate::engine::{ActionKind, Hook, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, n_system};
+use crate::engine::{ActionKind, Hook, NamedAction, RewriteInput, Rewritten};
 use crate::session::WrittenKind;
-use std::sync::Arc;
+use crate::systems::stage_settings::summarizing;
 
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[COMPACT];
@@ -21,72 +19,66 @@ const COMPACT: NamedAction = NamedAction {
     help: "Summarizes everything before a cut that may split a turn, whose beginning gets a summary of its own.",
     shape: Shape::OpenAi,
     numbers: &["keep", "reserve"],
-    make: |_| Ok(Arc::new(Compact)),
+    make: |settings| summarizing(settings, compact),
 };
 
 const PREFIX: &str = "The conversation history before this point was compacted into the following summary:\n\n<summary>\n";
 const SUFFIX: &str = "\n</summary>";
 
-#[derive(Debug)]
-struct Compact;
-
-impl Rewrite for Compact {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        replies: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let all = &input.messages;
-        let n_system = n_system(all);
-        let is_summary = |m: &&ChatMessage| m.written == Some(WrittenKind::Summary);
-        let previous = all.get(n_system).filter(is_summary);
-        let start = n_system + usize::from(previous.is_some());
-        let end = if input.at == Hook::TurnStart {
-            let answered = all.iter().rposition(|m| !m.is("user"));
-            answered.map_or(start, |last| (last + 1).max(start))
-        } else {
-            all.len()
+fn compact(
+    input: &RewriteInput<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<Rewritten, PendingRequest> {
+    let all = &input.messages;
+    let n_system = n_system(all);
+    let is_summary = |m: &&ChatMessage| m.written == Some(WrittenKind::Summary);
+    let previous = all.get(n_system).filter(is_summary);
+    let start = n_system + usize::from(previous.is_some());
+    let end = if input.at == Hook::TurnStart {
+        let answered = all.iter().rposition(|m| !m.is("user"));
+        answered.map_or(start, |last| (last + 1).max(start))
+    } else {
+        all.len()
+    };
+    let range = &all[start..end];
+    let Some(cut) = find_cut(range, input.count("keep")) else {
+        return Ok(Rewritten::default());
+    };
+    let history = &range[..cut.turn_start.unwrap_or(cut.first_kept)];
+    let prefix = cut.turn_start.map(|start| &range[start..cut.first_kept]);
+    let previous = previous.and_then(ChatMessage::text).and_then(summary_in);
+    let reserve = input.number("reserve");
+    let n_tries = if input.at == Hook::TurnStart { 2 } else { 1 };
+    let mut log = Vec::new();
+    for _ in 0..n_tries {
+        let summary = summary(history, prefix, previous, reserve, replies)?;
+        let mut summary = match summary {
+            Ok(summary) => summary,
+            Err(why) => {
+                log.push(format!("Auto-compaction failed: {why}"));
+                continue;
+            }
         };
-        let range = &all[start..end];
-        let Some(cut) = find_cut(range, input.count("keep")) else {
-            return Ok(Rewritten::default());
-        };
-        let history = &range[..cut.turn_start.unwrap_or(cut.first_kept)];
-        let prefix = cut.turn_start.map(|start| &range[start..cut.first_kept]);
-        let previous = previous.and_then(ChatMessage::text).and_then(summary_in);
-        let reserve = input.number("reserve");
-        let n_tries = if input.at == Hook::TurnStart { 2 } else { 1 };
-        let mut log = Vec::new();
-        for _ in 0..n_tries {
-            let summary = summary(history, prefix, previous, reserve, replies)?;
-            let mut summary = match summary {
-                Ok(summary) => summary,
-                Err(why) => {
-                    log.push(format!("Auto-compaction failed: {why}"));
-                    continue;
-                }
-            };
-            let mut files = FileLists::from_memory(&input.memory);
-            files.add(&range[..cut.first_kept]);
-            summary.push_str(&files.text());
-            let mut messages = all[..n_system].to_vec();
-            let text = format!("{PREFIX}{summary}{SUFFIX}");
-            messages.push(ChatMessage::summary("user", text));
-            messages.extend_from_slice(&all[start + cut.first_kept..]);
-            return Ok(Rewritten {
-                messages: Some(messages),
-                fired: true,
-                log,
-                memory: files.to_memory().into(),
-                ..Rewritten::default()
-            });
-        }
-        Ok(Rewritten {
+        let mut files = FileLists::from_memory(&input.memory);
+        files.add(&range[..cut.first_kept]);
+        summary.push_str(&files.text());
+        let mut messages = all[..n_system].to_vec();
+        let text = format!("{PREFIX}{summary}{SUFFIX}");
+        messages.push(ChatMessage::summary("user", text));
+        messages.extend_from_slice(&all[start + cut.first_kept..]);
+        return Ok(Rewritten {
+            messages: Some(messages),
             fired: true,
             log,
+            memory: files.to_memory().into(),
             ..Rewritten::default()
-        })
+        });
     }
+    Ok(Rewritten {
+        fired: true,
+        log,
+        ..Rewritten::default()
+    })
 }
 
 /// Returns the summary in the message that a compaction wrote.
@@ -94,7 +86,8 @@ fn summary_in(text: &str) -> Option<&str> {
     text.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)
 }
 
-/// Requests the summary of the history and, at the same time, that of the beginning of a split turn.
+/// Requests the summary of the history and, at the same time, that of the beginning of a split turn. The inner error is a
+/// failed request.
 fn summary(
     history: &[ChatMessage],
     prefix: Option<&[ChatMessage]>,
@@ -102,34 +95,28 @@ fn summary(
     reserve: f64,
     replies: &mut Replies<'_>,
 ) -> Result<Result<String, String>, PendingRequest> {
+    let mut ask = |request, failure: &str| {
+        let text = replies.reply_to(request)?.into_text();
+        let text = text.map(|text| text.to_string());
+        Ok::<_, PendingRequest>(text.map_err(|why| format!("{failure}: {why}")))
+    };
+    let first = match prefix {
+        Some(_) if history.is_empty() => Ok("No prior history.".to_owned()),
+        _ => ask(
+            request::history(history, previous, reserve),
+            "Summarization failed",
+        )?,
+    };
     let Some(prefix) = prefix else {
-        let whole = request::history(history, previous, reserve);
-        return heard(replies, whole, "Summarization failed");
+        return Ok(first);
     };
-    let first = if history.is_empty() {
-        Ok("No prior history.".to_owned())
-    } else {
-        let whole = request::history(history, previous, reserve);
-        heard(replies, whole, "Summarization failed")?
-    };
-    let ask = request::turn_prefix(prefix, reserve);
-    let second = heard(replies, ask, "Turn prefix summarization failed")?;
+    let second = ask(
+        request::turn_prefix(prefix, reserve),
+        "Turn prefix summarization failed",
+    )?;
     Ok(first.and_then(|first| {
         let second = second?;
-        Ok(format!(
-            "{first}\n\n---\n\n**Turn Context (split turn):**\n\n{second}"
-        ))
+        let turn = "**Turn Context (split turn):**";
+        Ok(format!("{first}\n\n---\n\n{turn}\n\n{second}"))
     }))
-}
-
-fn heard(
-    replies: &mut Replies<'_>,
-    ask: SummaryRequest,
-    failure: &str,
-) -> Result<Result<String, String>, PendingRequest> {
-    Ok(match replies.reply_to(ask)? {
-        SummaryReply::Text(text) => Ok(text.to_string()),
-        SummaryReply::ToolCall => Ok(String::new()),
-        SummaryReply::Failed(why) => Err(format!("{failure}: {why}")),
-    })
 }

@@ -6,7 +6,7 @@ use crate::systems::javascript::length;
 /// Characters that an image counts.
 const IMAGE_CHARS: usize = 4_800;
 
-/// Returns the estimated tokens of a message: its characters divided by four, rounded up.
+/// `estimateTokens`: returns the estimated tokens of a message, its characters divided by four, rounded up.
 fn estimate(message: &ChatMessage) -> usize {
     let calls = message.calls().iter();
     let calls: usize = calls
@@ -32,7 +32,7 @@ pub(super) struct CutPoint {
     pub(super) turn_start: Option<usize>,
 }
 
-/// Returns the cut that keeps about `keep` tokens: the first message that is not a tool result, at or after the one
+/// `findCutPoint`: returns the cut that keeps about `keep` tokens: the first message that is not a tool result, at or after the one
 /// that reaches the limit. If none reaches it, the first message of the range.
 pub(super) fn find_cut(messages: &[ChatMessage], keep: usize) -> Option<CutPoint> {
     let is_valid = |idx: &usize| !messages[*idx].is("tool");

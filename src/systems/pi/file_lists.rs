@@ -33,7 +33,7 @@ impl FileLists {
         json!({KEY: {"read": self.only_read(), "modified": self.modified}})
     }
 
-    /// Adds the files of the calls in messages.
+    /// `extractFileOpsFromMessage`: adds the files of the calls in messages.
     pub(super) fn add(&mut self, messages: &[ChatMessage]) {
         for call in messages.iter().flat_map(ChatMessage::calls) {
             let arguments = call.arguments_as_value();
@@ -48,7 +48,7 @@ impl FileLists {
         }
     }
 
-    /// Returns the lists as they end a summary.
+    /// `formatFileOperations`: returns the lists as they end a summary.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
         let read = self.only_read();

@@ -11,7 +11,7 @@ const NEW_SUMMARY: &str = include_str!("prompts/new_summary.txt");
 const UPDATED_SUMMARY: &str = include_str!("prompts/updated_summary.txt");
 const TURN_PREFIX: &str = include_str!("prompts/turn_prefix.txt");
 
-/// Returns the request for a summary of messages, which updates the previous summary if there is one.
+/// `generateSummary`: returns the request for a summary of messages, which updates the previous summary if there is one.
 pub(super) fn history(
     messages: &[ChatMessage],
     previous: Option<&str>,
@@ -42,7 +42,7 @@ fn ask(messages: &[ChatMessage], instruction: &str, max_tokens: f64) -> SummaryR
     }
 }
 
-/// Writes messages as one text.
+/// `serializeConversation`: writes messages as one text.
 fn conversation(messages: &[ChatMessage]) -> String {
     let mut parts = Vec::new();
     for message in messages {

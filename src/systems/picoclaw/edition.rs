@@ -10,15 +10,3 @@ pub enum Edition {
     /// The code as built (sipeed/picoclaw cf67dd38, context manager `legacy`).
     After,
 }
-
-impl Edition {
-    /// Returns the edition of this name in a preset.
-    pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "before" => Some(Self::Before),
-            "proposed" => Some(Self::Proposed),
-            "after" => Some(Self::After),
-            _ => None,
-        }
-    }
-}

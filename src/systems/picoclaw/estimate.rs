@@ -22,14 +22,8 @@ const MEDIA_TOKENS: u64 = 256;
 const TOOL_OVERHEAD: u64 = 20;
 
 /// The cached rules of the two estimates.
-const BEFORE: Rule = Rule {
-    name: "picoclaw: before",
-    by: 0,
-};
-const AFTER: Rule = Rule {
-    name: "picoclaw: after",
-    by: 0,
-};
+const BEFORE: Rule = Rule::new("picoclaw: before");
+const AFTER: Rule = Rule::new("picoclaw: after");
 
 /// Converts characters to tokens.
 pub fn tokens_of_chars(chars: u64) -> u64 {

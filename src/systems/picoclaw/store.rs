@@ -83,7 +83,7 @@ pub fn history(messages: &[ChatMessage]) -> &[ChatMessage] {
     &messages[n_system..]
 }
 
-/// Returns the summary in a message of ours.
+/// Returns the summary in a message that a policy wrote.
 fn summary_in(message: &ChatMessage) -> Option<&str> {
     let is_ours = message.written == Some(WrittenKind::Summary);
     let text = message.text().filter(|_| is_ours)?;

@@ -2,12 +2,10 @@
 
 use super::history::History;
 use super::size;
-use crate::chat::{Arguments, Calls, ChatMessage, PendingRequest, Replies, Shape};
-use crate::engine::{
-    ActionKind, Memory, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten,
-};
+use crate::chat::{Arguments, Calls, ChatMessage, Shape};
+use crate::engine::{ActionKind, Memory, MessageEdit, NamedAction, RewriteInput, Rewritten};
+use crate::systems::stage_settings::{joined, numbers_only};
 use std::collections::HashSet;
-use std::sync::Arc;
 
 /// `min_clear_tokens` is 0 for no minimum.
 pub(super) const ACTION: NamedAction = NamedAction {
@@ -15,71 +13,58 @@ pub(super) const ACTION: NamedAction = NamedAction {
     kind: ActionKind::Clear,
     help: "Clears all results but the newest.",
     shape: Shape::OpenAi,
-    numbers: &[
-        size::NUMBERS[0],
-        size::NUMBERS[1],
-        size::NUMBERS[2],
-        "keep_pairs",
-        "clear_tool_inputs",
-        "min_clear_tokens",
-    ],
-    make: |_| Ok(Arc::new(Clear)),
+    numbers: &const {
+        joined::<6>(&[
+            &size::NUMBERS,
+            &["keep_pairs", "clear_tool_inputs", "min_clear_tokens"],
+        ])
+    },
+    make: |settings| numbers_only(settings, clear),
 };
 
 const PLACEHOLDER: &str = "[tool result cleared]";
 const NO_ARGUMENTS: &str = "{}";
 
-#[derive(Debug)]
-struct Clear;
-
-impl Rewrite for Clear {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let history = History::new(&input);
-        let is_cleared = |message: &&[ChatMessage]| {
-            let mut results = message.iter().filter(|m| m.is("tool"));
-            results.any(|result| result.text() == Some(PLACEHOLDER))
-        };
-        let n_since = match history.messages.iter().rposition(is_cleared) {
-            Some(last) => history.messages.len() - last - 1,
-            None => history.len(),
-        };
-        let mut done = Rewritten {
-            memory: size::remembered(&input, Memory::default()),
-            ..Rewritten::default()
-        };
-        if !size::has_too_many(&input, n_since) {
-            done.compared = size::compared(&input);
-            let is_above = |count: u64| count as f64 > input.number("max_tokens");
-            if !done.compared.is_some_and(is_above) {
-                return Ok(done);
-            }
+fn clear(input: &RewriteInput<'_>) -> Rewritten {
+    let history = History::new(input);
+    let is_cleared = |message: &&[ChatMessage]| {
+        let mut results = message.iter().filter(|m| m.is("tool"));
+        results.any(|result| result.text() == Some(PLACEHOLDER))
+    };
+    let n_since = match history.messages.iter().rposition(is_cleared) {
+        Some(last) => history.messages.len() - last - 1,
+        None => history.len(),
+    };
+    let mut done = Rewritten {
+        memory: size::remembered(input, Memory::default()),
+        ..Rewritten::default()
+    };
+    if !size::has_too_many(input, n_since) {
+        done.compared = size::compared(input);
+        let is_above = |count: u64| count as f64 > input.number("max_tokens");
+        if !done.compared.is_some_and(is_above) {
+            return done;
         }
-        let all = &input.messages;
-        let edits = cleared(
-            all,
-            input.count("keep_pairs"),
-            input.number("clear_tool_inputs") != 0.0,
-        );
-        let before = size::characters(all);
-        let change = |edit: &MessageEdit| {
-            let now = edit.now.as_ref().map(std::slice::from_ref);
-            let now = now.map_or(0, size::characters);
-            now.cast_signed() - size::characters(&all[edit.at..=edit.at]).cast_signed()
-        };
-        let after = before.saturating_add_signed(edits.iter().map(change).sum());
-        let saved = (before / 4).cast_signed() - (after / 4).cast_signed();
-        if saved as f64 >= input.number("min_clear_tokens")
-            || input.number("min_clear_tokens") == 0.0
-        {
-            done.fired = !edits.is_empty();
-            done.edits = edits.into();
-        }
-        Ok(done)
     }
+    let all = &input.messages;
+    let edits = cleared(
+        all,
+        input.count("keep_pairs"),
+        input.flag("clear_tool_inputs"),
+    );
+    let before = size::characters(all);
+    let change = |edit: &MessageEdit| {
+        let now = edit.now.as_ref().map(std::slice::from_ref);
+        let now = now.map_or(0, size::characters);
+        now.cast_signed() - size::characters(&all[edit.at..=edit.at]).cast_signed()
+    };
+    let after = before.saturating_add_signed(edits.iter().map(change).sum());
+    let saved = (before / 4).cast_signed() - (after / 4).cast_signed();
+    if saved as f64 >= input.number("min_clear_tokens") || input.number("min_clear_tokens") == 0.0 {
+        done.fired = !edits.is_empty();
+        done.edits = edits.into();
+    }
+    done
 }
 
 /// Returns the edits that clear all results but the newest `keep`, and the arguments of their calls if `inputs`.

@@ -1,10 +1,10 @@
 //! The agent's messages. Everything between two answers is one message, a request.
 
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, n_system};
-use crate::engine::{ActionKind, Hook, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{ChatMessage, Shape, n_system};
+use crate::engine::{ActionKind, Hook, MessageEdit, NamedAction, RewriteInput, Rewritten};
+use crate::systems::stage_settings::numbers_only;
 use serde_json::{Value, json};
 use std::collections::HashSet;
-use std::sync::Arc;
 
 /// At `turn_start`, the new messages are not part of the history yet.
 pub(super) const REPAIR: NamedAction = NamedAction {
@@ -13,7 +13,7 @@ pub(super) const REPAIR: NamedAction = NamedAction {
     help: "Removes results whose call is not in the history.",
     shape: Shape::OpenAi,
     numbers: &[],
-    make: |_| Ok(Arc::new(Repair)),
+    make: |settings| numbers_only(settings, repair),
 };
 
 /// Key of the turn until whose end the first request is separate from the next one, and its size, in memory.
@@ -34,7 +34,7 @@ pub(super) struct History<'a> {
 impl<'a> History<'a> {
     pub(super) fn new(input: &'a RewriteInput<'_>) -> Self {
         let (system, mut rest) = input.messages.split_at(n_system(&input.messages));
-        let turn = u64::from(input.turn.0);
+        let turn = u64::from(input.turn);
         let mut messages = Vec::new();
         if input.memory[FIRST][0].as_u64() == Some(turn)
             && let Some(n) = input.memory[FIRST][1].as_u64()
@@ -71,7 +71,7 @@ pub(super) enum Start {
 
 /// Returns the state of a new history for memory.
 pub(super) fn state(input: &RewriteInput<'_>, start: &Start) -> Value {
-    let turn = input.turn.0;
+    let turn = input.turn;
     let first = match start {
         Start::Separate(n) => json!([turn, n]),
         _ => json!(null),
@@ -98,26 +98,17 @@ pub(super) fn orphans(messages: &[ChatMessage]) -> Vec<usize> {
     orphans
 }
 
-#[derive(Debug)]
-struct Repair;
-
-impl Rewrite for Repair {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let all = &input.messages;
-        let is_new = |m: &&ChatMessage| !m.is("assistant");
-        let n_new = if input.at == Hook::TurnStart {
-            all.iter().rev().take_while(is_new).count()
-        } else {
-            0
-        };
-        let removed = orphans(&all[..all.len() - n_new]).into_iter();
-        Ok(Rewritten {
-            edits: removed.map(|at| MessageEdit { at, now: None }).collect(),
-            ..Rewritten::default()
-        })
+fn repair(input: &RewriteInput<'_>) -> Rewritten {
+    let all = &input.messages;
+    let is_new = |m: &&ChatMessage| !m.is("assistant");
+    let n_new = if input.at == Hook::TurnStart {
+        all.iter().rev().take_while(is_new).count()
+    } else {
+        0
+    };
+    let removed = orphans(&all[..all.len() - n_new]).into_iter();
+    Rewritten {
+        edits: removed.map(|at| MessageEdit { at, now: None }).collect(),
+        ..Rewritten::default()
     }
 }

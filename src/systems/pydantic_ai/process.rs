@@ -1,12 +1,10 @@
 //! Processors that the documentation shows. What they return replaces the history.
 
 use super::history::{History, Start, orphans, state};
-use crate::chat::{
-    Call, ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest,
-};
-use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{Call, ChatMessage, PendingRequest, Replies, Shape, SummaryRequest};
+use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
+use crate::systems::stage_settings::{numbers_only, summarizing};
 use serde_json::json;
-use std::sync::Arc;
 
 pub(super) const KEEP: NamedAction = NamedAction {
     name: "pydantic_ai.keep_recent",
@@ -14,7 +12,7 @@ pub(super) const KEEP: NamedAction = NamedAction {
     help: "Removes all messages but the newest.",
     shape: Shape::OpenAi,
     numbers: &["n"],
-    make: |_| Ok(Arc::new(Keep)),
+    make: |settings| numbers_only(settings, keep),
 };
 
 pub(super) const SUMMARIZE: NamedAction = NamedAction {
@@ -23,81 +21,58 @@ pub(super) const SUMMARIZE: NamedAction = NamedAction {
     help: "Replaces all messages but the newest with a summary of the oldest.",
     shape: Shape::OpenAi,
     numbers: &["n"],
-    make: |_| Ok(Arc::new(Summarize)),
+    make: |settings| summarizing(settings, summarize),
 };
 
 const INSTRUCTIONS: &str = include_str!("instructions.txt");
 
-#[derive(Debug)]
-struct Keep;
-
-impl Rewrite for Keep {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let history = History::new(&input);
-        let n_removed = history.len().saturating_sub(input.count("n"));
-        if n_removed == 0 {
-            return Ok(Rewritten::default());
-        }
-        let kept = history.messages[n_removed..].iter().copied().flatten();
-        Ok(Rewritten {
-            messages: Some(history.system.iter().chain(kept).cloned().collect()),
-            fired: true,
-            ..Rewritten::default()
-        })
+fn keep(input: &RewriteInput<'_>) -> Rewritten {
+    let history = History::new(input);
+    let n_removed = history.len().saturating_sub(input.count("n"));
+    if n_removed == 0 {
+        return Rewritten::default();
+    }
+    let kept = history.messages[n_removed..].iter().copied().flatten();
+    Rewritten {
+        messages: Some(history.system.iter().chain(kept).cloned().collect()),
+        fired: true,
+        ..Rewritten::default()
     }
 }
 
-#[derive(Debug)]
-struct Summarize;
-
-impl Rewrite for Summarize {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        replies: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let history = History::new(&input);
-        let n = input.count("n");
-        let (newest, messages) = match history.messages.split_last() {
-            Some(split) if history.len() > n => split,
-            _ => return Ok(Rewritten::default()),
-        };
-        let oldest = &messages[..n - usize::from(history.starts_empty)];
-        let last = oldest.last().and_then(|message| message.first());
-        let start = match last.filter(|last| last.is("assistant")) {
-            // The summarizer's agent goes on from an answer: it runs its calls, or sends nothing more.
-            Some(answer) => Start::Empty {
-                is_repaired: !answer.calls().is_empty(),
-            },
-            None => Start::Plain,
-        };
-        let summary = match replies.reply_to(request(oldest))? {
-            SummaryReply::Text(text) => text,
-            SummaryReply::ToolCall => "".into(),
-            SummaryReply::Failed(why) => {
-                // The error ends the turn.
-                return Ok(Rewritten {
-                    fired: true,
-                    log: vec![why.clone()],
-                    halt: Some(why),
-                    ..Rewritten::default()
-                });
-            }
-        };
-        let mut after = history.system.to_vec();
-        after.push(ChatMessage::summary("assistant", summary));
-        after.extend_from_slice(newest);
-        Ok(Rewritten {
-            messages: Some(after),
-            fired: true,
-            memory: state(&input, &start).into(),
-            ..Rewritten::default()
-        })
-    }
+fn summarize(
+    input: &RewriteInput<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<Rewritten, PendingRequest> {
+    let history = History::new(input);
+    let n = input.count("n");
+    let (newest, messages) = match history.messages.split_last() {
+        Some(split) if history.len() > n => split,
+        _ => return Ok(Rewritten::default()),
+    };
+    let oldest = &messages[..n - usize::from(history.starts_empty)];
+    let last = oldest.last().and_then(|message| message.first());
+    let start = match last.filter(|last| last.is("assistant")) {
+        // The summarizer's agent continues from an answer: it runs its calls, or sends nothing more.
+        Some(answer) => Start::Empty {
+            is_repaired: !answer.calls().is_empty(),
+        },
+        None => Start::Plain,
+    };
+    let summary = match replies.reply_to(request(oldest))?.into_text() {
+        Ok(summary) => summary,
+        // The error ends the turn.
+        Err(why) => return Ok(Rewritten::default().stopped_by(why)),
+    };
+    let mut after = history.system.to_vec();
+    after.push(ChatMessage::summary("assistant", summary));
+    after.extend_from_slice(newest);
+    Ok(Rewritten {
+        messages: Some(after),
+        fired: true,
+        memory: state(input, &start).into(),
+        ..Rewritten::default()
+    })
 }
 
 /// Returns the request for a summary of messages. The summarizer has no tools: open calls are answered with an error.
@@ -111,11 +86,7 @@ fn request(oldest: &[&[ChatMessage]]) -> SummaryRequest {
     let kept = kept.filter(|(at, _)| removed.binary_search(at).is_err());
     messages.extend(kept.map(|(_, message)| message));
     messages.extend(results);
-    SummaryRequest {
-        messages,
-        with_tools: false,
-        max_tokens: None,
-    }
+    SummaryRequest::new(messages)
 }
 
 fn unknown_tool(call: &Call) -> ChatMessage {

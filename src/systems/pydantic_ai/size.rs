@@ -8,10 +8,7 @@ use crate::systems::langchain::usage::Usage;
 /// Numbers of actions that compare a size. `max_messages` and `max_tokens` are 0 for no limit.
 pub(super) const NUMBERS: [&str; 3] = ["reported", "max_messages", "max_tokens"];
 
-const CHARACTERS: Rule = Rule {
-    name: "pydantic_ai: characters",
-    by: 0,
-};
+const CHARACTERS: Rule = Rule::new("pydantic_ai: characters");
 
 /// Adds the usage that answers reported to memory.
 pub(super) fn remembered(input: &RewriteInput<'_>, memory: impl Into<Memory>) -> Memory {

@@ -2,75 +2,60 @@
 
 use super::history::{History, Start, state};
 use super::size;
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
-use crate::engine::{ActionKind, Memory, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::{ChatMessage, Shape};
+use crate::engine::{ActionKind, Memory, NamedAction, RewriteInput, Rewritten};
+use crate::systems::stage_settings::{joined, numbers_only};
 use std::collections::HashSet;
-use std::sync::Arc;
 
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "pydantic_ai.slide",
     kind: ActionKind::Drop,
     help: "Removes all messages but the first request of the user and the newest.",
     shape: Shape::OpenAi,
-    numbers: &[
-        size::NUMBERS[0],
-        size::NUMBERS[1],
-        size::NUMBERS[2],
-        "keep_messages",
-        "preserve_first",
-    ],
-    make: |_| Ok(Arc::new(Slide)),
+    numbers: &const { joined::<5>(&[&size::NUMBERS, &["keep_messages", "preserve_first"]]) },
+    make: |settings| numbers_only(settings, slide),
 };
 
 /// Number of messages before a cut whose calls are searched.
 const SEARCHED: usize = 5;
 
-#[derive(Debug)]
-struct Slide;
-
-impl Rewrite for Slide {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let history = History::new(&input);
-        let has_too_many = size::has_too_many(&input, history.len());
-        let mut done = Rewritten {
-            memory: size::remembered(&input, Memory::default()),
-            ..Rewritten::default()
-        };
-        if !has_too_many {
-            done.compared = size::compared(&input);
-            let is_above = |count: u64| count as f64 > input.number("max_tokens");
-            if !done.compared.is_some_and(is_above) {
-                return Ok(done);
-            }
+fn slide(input: &RewriteInput<'_>) -> Rewritten {
+    let history = History::new(input);
+    let has_too_many = size::has_too_many(input, history.len());
+    let mut done = Rewritten {
+        memory: size::remembered(input, Memory::default()),
+        ..Rewritten::default()
+    };
+    if !has_too_many {
+        done.compared = size::compared(input);
+        let is_above = |count: u64| count as f64 > input.number("max_tokens");
+        if !done.compared.is_some_and(is_above) {
+            return done;
         }
-        let messages = &history.messages;
-        let first_kept = messages
-            .len()
-            .saturating_sub(input.count("keep_messages").max(1));
-        let first_kept = (0..=first_kept).rev().find(|cut| is_safe(messages, *cut));
-        let first_kept = first_kept.unwrap_or(0);
-        let has_user = |message: &&&[ChatMessage]| message.iter().any(|m| m.is("user"));
-        let first = messages[..first_kept].iter().find(has_user);
-        let first = first.filter(|_| input.number("preserve_first") != 0.0);
-        let kept = &messages[first_kept..];
-        let start = match (first, kept.first()) {
-            (Some(first), Some(next)) if !next[0].is("assistant") => Start::Separate(first.len()),
-            _ => Start::Plain,
-        };
-        let n_kept = kept.len() + usize::from(first.is_some());
-        if n_kept == messages.len() {
-            return Ok(done);
-        }
-        done.fired = true;
-        done.memory = size::remembered(&input, state(&input, &start));
-        let kept = first.into_iter().chain(kept).copied().flatten();
-        done.messages = Some(history.system.iter().chain(kept).cloned().collect());
-        Ok(done)
     }
+    let messages = &history.messages;
+    let first_kept = messages
+        .len()
+        .saturating_sub(input.count("keep_messages").max(1));
+    let first_kept = (0..=first_kept).rev().find(|cut| is_safe(messages, *cut));
+    let first_kept = first_kept.unwrap_or(0);
+    let has_user = |message: &&&[ChatMessage]| message.iter().any(|m| m.is("user"));
+    let first = messages[..first_kept].iter().find(has_user);
+    let first = first.filter(|_| input.flag("preserve_first"));
+    let kept = &messages[first_kept..];
+    let start = match (first, kept.first()) {
+        (Some(first), Some(next)) if !next[0].is("assistant") => Start::Separate(first.len()),
+        _ => Start::Plain,
+    };
+    let n_kept = kept.len() + usize::from(first.is_some());
+    if n_kept == messages.len() {
+        return done;
+    }
+    done.fired = true;
+    done.memory = size::remembered(input, state(input, &start));
+    let kept = first.into_iter().chain(kept).copied().flatten();
+    done.messages = Some(history.system.iter().chain(kept).cloned().collect());
+    done
 }
 
 /// Returns whether a cut before a message separates no result from its call.

@@ -3,9 +3,9 @@
 use super::compress::{Compressed, Conversation, compress};
 use super::estimate::{estimate, thresholds};
 use crate::chat::{PendingRequest, Replies, Shape, first_pending, n_system};
-use crate::engine::{ActionKind, Hook, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::engine::{ActionKind, Hook, NamedAction, RewriteInput, Rewritten};
+use crate::systems::stage_settings::summarizing;
 use serde_json::json;
-use std::sync::Arc;
 
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[COMPRESS];
@@ -17,7 +17,7 @@ const COMPRESS: NamedAction = NamedAction {
     help: "Summarizes everything but the newest message, and answers the summary in the model's name.",
     shape: Shape::OpenAi,
     numbers: &["reported_input", "reported_output", "share", "shares_cache"],
-    make: |_| Ok(Arc::new(Compress)),
+    make: |settings| summarizing(settings, compress_if_due),
 };
 
 /// Failures after which it no longer tries.
@@ -29,75 +29,67 @@ const COUNTS: &str = "qwen_code_counts";
 const FAILURES: &str = "qwen_code_failures";
 const HARD_FAILURES: &str = "qwen_code_hard_failures";
 
-#[derive(Debug)]
-struct Compress;
-
-impl Rewrite for Compress {
-    /// A rejected request is summarized as a whole: its newest message is part of the history.
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        replies: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let all = &input.messages;
-        let is_rejected = input.at == Hook::OverflowError;
-        let start = n_system(all);
-        let end = if is_rejected {
-            all.len()
-        } else {
-            first_pending(all).max(start)
-        };
-        let (counts, tokens) = count(&input, start, end);
-        let limits = thresholds(input.window, input.number("share"));
-        let failures = input.memory[FAILURES].as_u64().unwrap_or(0);
-        let hard_failures = input.memory[HARD_FAILURES].as_u64().unwrap_or(0);
-        let is_hard = !is_rejected && tokens as f64 >= limits.hard;
-        let unchanged = Rewritten {
-            compared: Some(tokens),
-            terms: vec![("used".to_owned(), tokens as f64)],
-            memory: json!({COUNTS: counts}).into(),
-            ..Rewritten::default()
-        };
-        let is_due = if is_hard {
-            hard_failures < MAX_FAILURES
-        } else {
-            tokens as f64 >= limits.auto && failures < MAX_FAILURES
-        };
-        if !is_rejected && !is_due {
-            return Ok(unchanged);
-        }
-        let conversation = Conversation {
-            system: &all[..start],
-            history: &all[start..end],
-            pending: &all[end..],
-            window: input.window,
-            tokens: if is_rejected { input.window } else { tokens },
-            shares_cache: input.number("shares_cache") != 0.0 && counts.0 > 0 && !counts.2,
-        };
-        let result = compress(&conversation, replies)?;
-        if is_hard && let Some(error) = still_too_large(&conversation, &result, limits.hard) {
-            return Ok(Rewritten {
-                fired: true,
-                halt: Some(error),
-                memory: json!({COUNTS: counts, HARD_FAILURES: hard_failures + 1}).into(),
-                ..unchanged
-            });
-        }
-        Ok(match result {
-            Compressed::Nothing => unchanged,
-            Compressed::Failed(_) => Rewritten {
-                fired: true,
-                memory: json!({COUNTS: counts, FAILURES: failures + 1}).into(),
-                ..unchanged
-            },
-            Compressed::History(new, tokens) => Rewritten {
-                messages: Some([conversation.system, &new, conversation.pending].concat()),
-                fired: true,
-                memory: json!({COUNTS: (tokens, 0, true), FAILURES: 0, HARD_FAILURES: 0}).into(),
-                ..unchanged
-            },
-        })
+/// A rejected request is summarized as a whole: its newest message is part of the history.
+fn compress_if_due(
+    input: &RewriteInput<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<Rewritten, PendingRequest> {
+    let all = &input.messages;
+    let is_rejected = input.at == Hook::OverflowError;
+    let start = n_system(all);
+    let end = if is_rejected {
+        all.len()
+    } else {
+        first_pending(all).max(start)
+    };
+    let (counts, tokens) = count(input, start, end);
+    let limits = thresholds(input.window, input.number("share"));
+    let failures = input.memory[FAILURES].as_u64().unwrap_or(0);
+    let hard_failures = input.memory[HARD_FAILURES].as_u64().unwrap_or(0);
+    let is_hard = !is_rejected && tokens as f64 >= limits.hard;
+    let unchanged = Rewritten {
+        memory: json!({COUNTS: counts}).into(),
+        ..Rewritten::counted(tokens)
+    };
+    let is_due = if is_hard {
+        hard_failures < MAX_FAILURES
+    } else {
+        tokens as f64 >= limits.auto && failures < MAX_FAILURES
+    };
+    if !is_rejected && !is_due {
+        return Ok(unchanged);
     }
+    let conversation = Conversation {
+        system: &all[..start],
+        history: &all[start..end],
+        pending: &all[end..],
+        window: input.window,
+        tokens: if is_rejected { input.window } else { tokens },
+        shares_cache: input.flag("shares_cache") && counts.0 > 0 && !counts.2,
+    };
+    let result = compress(&conversation, replies)?;
+    if is_hard && let Some(error) = still_too_large(&conversation, &result, limits.hard) {
+        return Ok(Rewritten {
+            fired: true,
+            halt: Some(error),
+            memory: json!({COUNTS: counts, HARD_FAILURES: hard_failures + 1}).into(),
+            ..unchanged
+        });
+    }
+    Ok(match result {
+        Compressed::Nothing => unchanged,
+        Compressed::Failed(_) => Rewritten {
+            fired: true,
+            memory: json!({COUNTS: counts, FAILURES: failures + 1}).into(),
+            ..unchanged
+        },
+        Compressed::History(new, tokens) => Rewritten {
+            messages: Some([conversation.system, &new, conversation.pending].concat()),
+            fired: true,
+            memory: json!({COUNTS: (tokens, 0, true), FAILURES: 0, HARD_FAILURES: 0}).into(),
+            ..unchanged
+        },
+    })
 }
 
 /// Returns the error with which a request above the hard limit is not sent: it is still too large.
@@ -115,7 +107,7 @@ fn still_too_large(
     (tokens as f64 >= limit).then(|| format!("Context is too large to send safely after automatic compression. Estimated prompt tokens: {tokens}; hard limit: {limit}; compression status: {status}. Start a new session or reduce the resumed history before continuing."))
 }
 
-/// Returns the counts of the last request and its answer, with whether they are an estimate, and the tokens of the next
+/// `estimatePromptTokens`: returns the counts of the last request and its answer, with whether they are an estimate, and the tokens of the next
 /// request. Without counts, the history is estimated.
 fn count(input: &RewriteInput<'_>, start: usize, end: usize) -> ((u64, u64, bool), u64) {
     let reported = |name: &str| input.number(name).max(0.0) as u64;

@@ -2,7 +2,6 @@
 
 use super::estimate::{SUMMARY_RESERVE, estimate, estimate_text};
 use crate::chat::{ChatMessage, Content, PendingRequest, Replies, SummaryReply, SummaryRequest};
-use std::sync::Arc;
 
 /// Tokens that an estimate of a summary request may be too low.
 const MARGIN: u64 = 1_024;
@@ -38,7 +37,7 @@ pub(super) enum Compressed {
     Failed(&'static str),
 }
 
-/// Summarizes the history.
+/// `ChatCompressionService.compress`: summarizes the history.
 pub(super) fn compress(
     conversation: &Conversation<'_>,
     replies: &mut Replies<'_>,
@@ -56,12 +55,9 @@ pub(super) fn compress(
     }
     let summary = match summary {
         Some(summary) => summary,
-        None => match replies.reply_to(conversation.own_request())? {
-            SummaryReply::Text(text) => without_analysis(&text),
-            SummaryReply::ToolCall => String::new(),
-            SummaryReply::Failed(_) => {
-                return Ok(Compressed::Failed("COMPRESSION_FAILED_API_ERROR"));
-            }
+        None => match replies.reply_to(conversation.own_request())?.into_text() {
+            Ok(text) => without_analysis(&text),
+            Err(_) => return Ok(Compressed::Failed("COMPRESSION_FAILED_API_ERROR")),
         },
     };
     if summary.is_empty() {
@@ -134,11 +130,11 @@ fn new_history(history: &[ChatMessage], summary: &str) -> Vec<ChatMessage> {
     vec![summary, answer]
 }
 
-/// Removes the analysis from an answer.
-fn without_analysis(text: &Arc<str>) -> String {
+/// `stripAnalysisBlock`: removes the analysis from an answer.
+fn without_analysis(text: &str) -> String {
     let [start, end] = ANALYSIS;
     let mut kept = String::new();
-    let mut rest = &**text;
+    let mut rest = text;
     while let Some((before, analysis)) = rest.split_once(start) {
         kept.push_str(before);
         rest = analysis
@@ -155,7 +151,7 @@ mod tests {
 
     #[test]
     fn every_analysis_is_removed() {
-        let of = |text: &str| without_analysis(&text.into());
+        let of = |text: &str| without_analysis(text);
         assert_eq!(
             of(" <analysis>a</analysis>\n b <analysis>c</analysis>d "),
             "b d"

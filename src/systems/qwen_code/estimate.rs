@@ -15,10 +15,7 @@ const IMAGE: usize = 6_400;
 /// Units that a tool result counts in addition to its text.
 const RESULT: usize = 64;
 
-const UNITS: Rule = Rule {
-    name: "qwen_code: units",
-    by: 0,
-};
+const UNITS: Rule = Rule::new("qwen_code: units");
 
 /// Tokens from which the history is summarized, and from which a request is not sent without it.
 pub(super) struct Thresholds {
@@ -26,7 +23,7 @@ pub(super) struct Thresholds {
     pub(super) hard: f64,
 }
 
-/// Returns the thresholds for a window and the share of it that triggers.
+/// `computeThresholds`: returns the thresholds for a window and the share of it that triggers.
 pub(super) fn thresholds(window: u64, share: f64) -> Thresholds {
     let window = window as f64;
     let without_summary = (window - SUMMARY_RESERVE as f64).max(0.0);
@@ -44,7 +41,7 @@ pub(super) fn thresholds(window: u64, share: f64) -> Thresholds {
     }
 }
 
-/// Returns the estimated tokens of messages.
+/// `estimateContentTokens`: returns the estimated tokens of messages.
 pub(super) fn estimate(messages: &[ChatMessage]) -> u64 {
     messages.iter().map(units).sum::<u64>().div_ceil(4)
 }

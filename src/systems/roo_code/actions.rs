@@ -3,9 +3,10 @@
 use super::measure::{Measure, condensed};
 use super::request::request;
 use super::window::{groups, slide, with_all, with_hidden, without_hidden};
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, n_system};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, n_system};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::session::WrittenKind;
+use crate::systems::stage_settings::{check_keys, numbers_only, text};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -21,7 +22,8 @@ const CONDENSE: NamedAction = NamedAction {
     shape: Shape::OpenAi,
     numbers: &["reported", "percent", "allowed", "is_on"],
     make: |settings| {
-        let environment = settings.get("environment").and_then(toml::Value::as_str);
+        check_keys(settings, &["environment"])?;
+        let environment = text(settings, "environment")?;
         Ok(Arc::new(Condense {
             environment: environment.map(str::to_owned),
         }))
@@ -35,7 +37,7 @@ const TRUNCATE: NamedAction = NamedAction {
     help: "Hides half of the messages behind the first, with a marker.",
     shape: Shape::OpenAi,
     numbers: &["reported", "allowed", "is_on"],
-    make: |_| Ok(Arc::new(Truncate)),
+    make: |settings| numbers_only(settings, truncate),
 };
 
 /// Key of the call at which a summary failed, in memory.
@@ -67,7 +69,7 @@ impl Rewrite for Condense {
             memory: measure.to_memory().into(),
             ..Rewritten::default()
         };
-        if !acts || input.number("is_on") == 0.0 {
+        if !acts || !input.flag("is_on") {
             return Ok(unchanged);
         }
         let all = &input.messages;
@@ -83,10 +85,10 @@ impl Rewrite for Condense {
             return Ok(failed(unchanged, &measure, &input, why));
         }
         let commands = commands(&input, all.get(n_system));
-        let summary = match replies.reply_to(request(&with_all(&all[n_system..], &input.memory)))? {
-            SummaryReply::Text(text) => text.trim().to_owned(),
-            SummaryReply::ToolCall => String::new(),
-            SummaryReply::Failed(why) => {
+        let request = request(&with_all(&all[n_system..], &input.memory));
+        let summary = match replies.reply_to(request)?.into_text() {
+            Ok(text) => text.trim().to_owned(),
+            Err(why) => {
                 let why = format!("condense_api_failed: {why}");
                 return Ok(failed(unchanged, &measure, &input, &why));
             }
@@ -154,30 +156,21 @@ fn commands(input: &RewriteInput<'_>, first: Option<&ChatMessage>) -> String {
     blocks.join("\n")
 }
 
-#[derive(Debug)]
-struct Truncate;
-
-impl Rewrite for Truncate {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let has_failed = input.memory[FAILED_AT].as_u64() == Some(input.call as u64);
-        let is_next = has_failed || input.number("is_on") == 0.0;
-        let exceeds = |m: &Measure| m.total as f64 > input.number("allowed");
-        let measure = Measure::new(&input).filter(|m| is_next && exceeds(m));
-        let all = &input.messages;
-        let n_system = n_system(all);
-        let Some((measure, (messages, hidden))) = measure.zip(slide(all, n_system)) else {
-            return Ok(Rewritten::default());
-        };
-        Ok(Rewritten {
-            messages: Some(messages),
-            fired: true,
-            terms: measure.terms(),
-            memory: with_hidden(json!({}).into(), &input.memory, hidden),
-            ..Rewritten::default()
-        })
+fn truncate(input: &RewriteInput<'_>) -> Rewritten {
+    let has_failed = input.memory[FAILED_AT].as_u64() == Some(input.call as u64);
+    let is_next = has_failed || !input.flag("is_on");
+    let exceeds = |m: &Measure| m.total as f64 > input.number("allowed");
+    let measure = Measure::new(input).filter(|m| is_next && exceeds(m));
+    let all = &input.messages;
+    let n_system = n_system(all);
+    let Some((measure, (messages, hidden))) = measure.zip(slide(all, n_system)) else {
+        return Rewritten::default();
+    };
+    Rewritten {
+        messages: Some(messages),
+        fired: true,
+        terms: measure.terms(),
+        memory: with_hidden(json!({}).into(), &input.memory, hidden),
+        ..Rewritten::default()
     }
 }

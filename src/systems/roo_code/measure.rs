@@ -2,16 +2,14 @@
 
 use crate::chat::{ChatMessage, Content, Rule};
 use crate::engine::RewriteInput;
+use crate::systems::terms::terms;
 use crate::tokens;
 use serde_json::{Value, json};
 
 /// Key of the newest known size of the context, in memory.
 const CONTEXT: &str = "roo_code_context";
 
-const TOKENS: Rule = Rule {
-    name: "roo_code: tokens",
-    by: 0,
-};
+const TOKENS: Rule = Rule::new("roo_code: tokens");
 
 /// Counts texts with `o200k_base`, each for itself.
 fn tokens<'a>(texts: impl IntoIterator<Item = &'a str>) -> u64 {
@@ -50,10 +48,10 @@ impl Measure {
 
     /// Returns the sizes as terms of an event.
     pub(super) fn terms(self) -> Vec<(String, f64)> {
-        vec![
-            ("last_total".to_owned(), self.context as f64),
-            ("used".to_owned(), self.total as f64),
-        ]
+        terms(&[
+            ("last_total", self.context as f64),
+            ("used", self.total as f64),
+        ])
     }
 
     /// Returns the size for an action's memory.

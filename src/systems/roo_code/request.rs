@@ -7,7 +7,7 @@ use serde_json::Value;
 const SYSTEM: &str = include_str!("prompts/system.txt");
 const INSTRUCTION: &str = include_str!("prompts/summarize.txt");
 
-/// Returns the request for a summary of messages.
+/// `summarizeConversation`: returns the request for a summary of messages.
 pub(super) fn request(messages: &[ChatMessage]) -> SummaryRequest {
     let mut all = vec![ChatMessage::new("system", SYSTEM)];
     let mut parts: Vec<String> = Vec::new();
@@ -35,11 +35,7 @@ pub(super) fn request(messages: &[ChatMessage]) -> SummaryRequest {
     }
     all.extend(of_parts(parts));
     all.push(ChatMessage::new("user", INSTRUCTION));
-    SummaryRequest {
-        messages: all,
-        with_tools: false,
-        max_tokens: None,
-    }
+    SummaryRequest::new(all)
 }
 
 /// Returns a user message of several texts; a single text is its content.

@@ -1,6 +1,6 @@
 //! The sliding window: hides messages behind the first, and remembers them for a later summary.
 
-use crate::chat::ChatMessage;
+use crate::chat::{ChatMessage, stored_ranges};
 use crate::engine::Memory;
 use crate::session::WrittenKind;
 use std::ops::Range;
@@ -13,7 +13,7 @@ const MARKER_START: &str = "[Sliding window truncation: ";
 /// Hidden messages, a list for each marker.
 type Hidden = Vec<Vec<ChatMessage>>;
 
-/// Returns the messages after hiding half of those behind the first, with the hidden ones; `None` if none would be
+/// `truncateConversation`: returns the messages after hiding half of those behind the first, with the hidden ones; `None` if none would be
 /// hidden. `start` is the first message behind instructions.
 pub(super) fn slide(
     all: &[ChatMessage],
@@ -69,13 +69,7 @@ fn is_marker(message: &ChatMessage) -> bool {
 
 /// Returns the ranges of messages that the program stores as one: consecutive results, and additions.
 pub(super) fn groups(all: &[ChatMessage], start: usize) -> Vec<Range<usize>> {
-    let mut groups: Vec<Range<usize>> = Vec::new();
-    for (idx, message) in all.iter().enumerate().skip(start) {
-        match groups.last_mut() {
-            Some(last) if message.is("tool") && all[last.start].is("tool") => last.end = idx + 1,
-            Some(last) if message.written == Some(WrittenKind::Addition) => last.end = idx + 1,
-            _ => groups.push(idx..idx + 1),
-        }
-    }
-    groups
+    stored_ranges(all, start, |first, message| {
+        message.is("tool") && first.is("tool") || message.written == Some(WrittenKind::Addition)
+    })
 }

@@ -8,6 +8,7 @@ use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
 use crate::engine::{
     ActionKind, Memory, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten,
 };
+use crate::systems::stage_settings::{check_keys, choice, numbers_only};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ const ANSWER: NamedAction = NamedAction {
     help: "Adds a result to each call of an answer that was interrupted before its tools had run.",
     shape: Shape::OpenAi,
     numbers: &[],
-    make: |_| Ok(Arc::new(Answer)),
+    make: |settings| numbers_only(settings, answer_calls),
 };
 
 /// `because` is the reason: `rejected`, `rejected for good` (the turn ends with the provider's error), `projected` (at
@@ -87,14 +88,15 @@ enum Because {
 }
 
 fn because(settings: &toml::Table) -> Result<Because, String> {
-    match settings.get("because").and_then(toml::Value::as_str) {
-        Some("rejected") => Ok(Because::Rejected),
-        Some("rejected for good") => Ok(Because::RejectedForGood),
-        Some("projected") => Ok(Because::Projected),
-        Some("call") => Ok(Because::Call),
-        Some("turn") => Ok(Because::Turn),
-        _ => Err("`because` is rejected, rejected for good, projected, call or turn".to_owned()),
-    }
+    check_keys(settings, &["because"])?;
+    let reasons = [
+        ("rejected", Because::Rejected),
+        ("rejected for good", Because::RejectedForGood),
+        ("projected", Because::Projected),
+        ("call", Because::Call),
+        ("turn", Because::Turn),
+    ];
+    choice(settings, "because", &reasons)?.ok_or_else(|| "`because` is missing".to_owned())
 }
 
 impl Because {
@@ -175,7 +177,7 @@ impl Rewrite for Slide {
         let pins = Pins::new(&input.memory, &stored, input.count("pin_first"));
         done.memory = joined(&done.memory, &pins.to_memory());
         done.fired = pins.are_new;
-        let shortens = self.because == Because::Rejected && input.number("shortens") != 0.0;
+        let shortens = self.because == Because::Rejected && input.flag("shortens");
         let position = |at: usize| n_system + stored[..at].iter().map(|m| m.len()).sum::<usize>();
         match reduce(&stored, &pins, input.count("window_size"), shortens) {
             Reduced::Nothing => Ok(self.because.failed(UNABLE, input.call, done)),
@@ -240,28 +242,19 @@ impl Rewrite for Summarize {
     }
 }
 
-#[derive(Debug)]
-struct Answer;
-
-impl Rewrite for Answer {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let all = &input.messages;
-        let newest = all.iter().rposition(|m| !m.is("user"));
-        let Some(at) = newest.filter(|at| at + 1 < all.len() && has_calls(&all[*at..=*at])) else {
-            return Ok(Rewritten::default());
-        };
-        let mut messages = all[..=at].to_vec();
-        let calls = all[at].calls().iter();
-        messages.extend(calls.map(|call| ChatMessage::notice_result(call, INTERRUPTED)));
-        messages.extend_from_slice(&all[at + 1..]);
-        Ok(Rewritten {
-            messages: Some(messages),
-            fired: true,
-            ..Rewritten::default()
-        })
+fn answer_calls(input: &RewriteInput<'_>) -> Rewritten {
+    let all = &input.messages;
+    let newest = all.iter().rposition(|m| !m.is("user"));
+    let Some(at) = newest.filter(|at| at + 1 < all.len() && has_calls(&all[*at..=*at])) else {
+        return Rewritten::default();
+    };
+    let mut messages = all[..=at].to_vec();
+    let calls = all[at].calls().iter();
+    messages.extend(calls.map(|call| ChatMessage::notice_result(call, INTERRUPTED)));
+    messages.extend_from_slice(&all[at + 1..]);
+    Rewritten {
+        messages: Some(messages),
+        fired: true,
+        ..Rewritten::default()
     }
 }

@@ -8,10 +8,7 @@ use serde_json::{Value, json};
 /// Key of the usage of answers, in memory: pairs of an answer's first part and its tokens.
 const USAGE: &str = "strands_usage";
 
-const ESTIMATE: Rule = Rule {
-    name: "strands: estimate",
-    by: 0,
-};
+const ESTIMATE: Rule = Rule::new("strands: estimate");
 
 /// Returns the projected tokens, and the usage for an action's memory. The usage of answers that may be pinned is kept:
 /// such an answer may become the newest one. An answer without usage counts as one of 0 tokens.

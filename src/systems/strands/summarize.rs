@@ -58,11 +58,7 @@ pub(super) fn summarized(
     let mut messages = vec![ChatMessage::new("system", SYSTEM)];
     messages.append(&mut removed);
     messages.push(ChatMessage::new("user", REQUEST));
-    let request = SummaryRequest {
-        messages,
-        with_tools: false,
-        max_tokens: None,
-    };
+    let request = SummaryRequest::new(messages);
     let summary = match replies.reply_to(request)? {
         SummaryReply::Text(text) if text.is_empty() => return Ok(Err(NO_TEXT.to_owned())),
         SummaryReply::Text(text) => text,

@@ -1,12 +1,9 @@
 //! `LastNObservations`: replaces all but the newest observations by a line.
 
-use super::processed;
-use crate::chat::{BlockBody, ChatMessage, PendingRequest, Replies, Rule, Shape};
-use crate::engine::{
-    ActionKind, Edits, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten,
-};
+use crate::chat::{BlockBody, ChatMessage, Rule, Shape};
+use crate::engine::{ActionKind, Edits, MessageEdit, NamedAction, RewriteInput, Rewritten};
 use crate::systems::python::lines;
-use std::sync::Arc;
+use crate::systems::stage_settings::numbers_only;
 
 /// Keeps `n` observations, and up to `polling` - 1 more.
 pub(super) const ACTION: NamedAction = NamedAction {
@@ -15,33 +12,23 @@ pub(super) const ACTION: NamedAction = NamedAction {
     help: "Replaces all observations but the first and the newest by a line, for the request only.",
     shape: Shape::OpenAi,
     numbers: &["n", "polling", "is_on"],
-    make: |_| Ok(Arc::new(Elide)),
+    make: |settings| numbers_only(settings, elide),
 };
 
-#[derive(Debug)]
-struct Elide;
-
-impl Rewrite for Elide {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        if input.number("is_on") == 0.0 {
-            return Ok(Rewritten::default());
-        }
-        let polling = input.count("polling").max(1);
-        let elided = input.messages.find_out(ELIDED, |elided: &mut Elided, all| {
+fn elide(input: &RewriteInput<'_>) -> Rewritten {
+    if !input.flag("is_on") {
+        return Rewritten::default();
+    }
+    let polling = input.count("polling").max(1);
+    let elided = input
+        .messages
+        .updated_state(ELIDED, |elided: &mut Elided, all| {
             elided.extend(all, polling, input.count("n"));
         });
-        Ok(processed(&input, "swe_agent_elided", elided.edits.clone()))
-    }
+    Rewritten::edited_for_request(input, "swe_agent_elided", elided.edits.clone())
 }
 
-const ELIDED: Rule = Rule {
-    name: "swe-agent: elided",
-    by: 0,
-};
+const ELIDED: Rule = Rule::new("swe-agent: elided");
 
 /// The elided observations of a conversation, extended as it grows.
 #[derive(Clone, Debug, Default)]
@@ -80,10 +67,7 @@ impl Elided {
     }
 }
 
-const LINES: Rule = Rule {
-    name: "swe-agent: lines",
-    by: 0,
-};
+const LINES: Rule = Rule::new("swe-agent: lines");
 
 /// Returns the line that replaces an observation.
 fn line(observation: &ChatMessage) -> String {

@@ -1,8 +1,8 @@
 //! `RemoveRegex`: removes matches of patterns from all but the newest messages.
 
-use super::processed;
 use crate::chat::{Block, BlockBody, ChatMessage, Content, PendingRequest, Replies, Shape};
 use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::systems::stage_settings::{check_keys, names};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -14,11 +14,9 @@ pub(super) const ACTION: NamedAction = NamedAction {
     shape: Shape::OpenAi,
     numbers: &["keep_last", "is_on"],
     make: |settings| {
-        let given = settings.get("remove").and_then(toml::Value::as_array);
-        let given = given.map(|given| {
-            let patterns = given.iter().filter_map(toml::Value::as_str);
-            patterns.map(Pattern::parse).collect()
-        });
+        check_keys(settings, &["remove"])?;
+        let given = names(settings, "remove")?;
+        let given = given.map(|given| given.iter().map(|text| Pattern::parse(text)).collect());
         let patterns = given.unwrap_or_else(|| Pattern::parse(DEFAULT).map(|one| vec![one]));
         Ok(Arc::new(RemoveRegex(patterns?)))
     },
@@ -85,7 +83,7 @@ impl Rewrite for RemoveRegex {
         input: RewriteInput<'_>,
         _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        if input.number("is_on") == 0.0 {
+        if !input.flag("is_on") {
             return Ok(Rewritten::default());
         }
         let all = &input.messages;
@@ -95,7 +93,11 @@ impl Rewrite for RemoveRegex {
             let now = Some(self.changed(message)?);
             Some(MessageEdit { at, now })
         });
-        Ok(processed(&input, "swe_agent_removed", changed.collect()))
+        Ok(Rewritten::edited_for_request(
+            &input,
+            "swe_agent_removed",
+            changed.collect(),
+        ))
     }
 }
 

@@ -25,15 +25,15 @@ fn whole_context(session: &Session) -> Vec<ManagedEntry> {
 /// Returns the written file and the session that is read from it.
 fn export(session: &Session, entries: Vec<ManagedEntry>) -> (String, Session) {
     let format = formats::by_name(session.source.format).expect("it was read by it");
-    let write = format.export.expect("it can be written");
-    let bytes = write(
-        session,
-        &Managed {
-            entries,
-            ..Managed::default()
-        },
-    )
-    .expect("it is a session of this format");
+    let bytes = format
+        .write(
+            session,
+            &Managed {
+                entries,
+                ..Managed::default()
+            },
+        )
+        .expect("it is a session of this format");
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let input = Input {
         name: "export.jsonl".into(),
@@ -300,10 +300,8 @@ fn usage_recorded_before_an_export_is_ignored_and_later_usage_counts() {
 fn sessions_of_other_formats_cannot_be_written() {
     let mut session = compacted().parse().sessions.remove(0);
     session.source.format = "openai_chat";
-    let write = formats::by_name("claude_code")
-        .and_then(|f| f.export)
-        .expect("it can be written");
-    assert!(write(&session, &Managed::default()).is_err());
+    let format = formats::by_name("claude_code").expect("bundled");
+    assert!(format.write(&session, &Managed::default()).is_err());
 }
 
 /// Returns entries that clear, remove and add messages.

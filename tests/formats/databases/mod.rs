@@ -194,19 +194,22 @@ fn reads_databases_of_goose_cowagent_and_cursor() {
     assert_eq!(described(&loaded.case.session), described(&exported));
     assert_eq!(loaded.case.session.project.as_deref(), Some("/work"));
 
-    let (document, told) = fixture("cowagent/conversation.json").unwrap();
+    let (document, exported) = fixture("cowagent/conversation.json").unwrap();
     make::cowagent(&path("conversations.db"), &document).unwrap();
     let loaded = opened(&path("conversations.db"), 1).unwrap();
     assert_eq!(titles(&loaded), ["Nothing", "Rain"]);
-    assert_eq!(described(&loaded.case.session), described(&told));
+    assert_eq!(described(&loaded.case.session), described(&exported));
     let other = opened(&path("conversations.db"), 0).unwrap();
     assert_eq!(other.case.session.messages.len(), 1);
 
-    let (document, told) = fixture("cursor/composer.json").unwrap();
+    let (document, exported) = fixture("cursor/composer.json").unwrap();
     make::cursor(&path("state.vscdb"), &document).unwrap();
     let loaded = opened(&path("state.vscdb"), 0).unwrap();
     assert_eq!(titles(&loaded), ["Limit the rate"]);
-    assert_eq!(without_times(&loaded.case.session), without_times(&told));
+    assert_eq!(
+        without_times(&loaded.case.session),
+        without_times(&exported)
+    );
     let text = String::from_utf8_lossy(&loaded.case.session.source.bytes.whole()).into_owned();
     assert!(
         !text.contains("hidden-") && !text.contains("gone"),

@@ -32,16 +32,14 @@ fn all_kept(session: &Session) -> Managed {
 }
 
 fn export(session: &Session, format: &str, managed: &Managed) -> String {
-    let bytes = (formats::by_name(format).unwrap().export.unwrap())(session, managed).unwrap();
+    let format = formats::by_name(format).unwrap();
+    let bytes = format.write(session, managed).unwrap();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn export_own(session: &Session, managed: &Managed) -> Vec<u8> {
-    (formats::by_name(session.source.format)
-        .unwrap()
-        .export
-        .unwrap())(session, managed)
-    .unwrap()
+    let format = formats::by_name(session.source.format).unwrap();
+    format.write(session, managed).unwrap()
 }
 
 /// Describes a part in a line.

@@ -153,7 +153,7 @@ fn stage(u: &mut Unstructured<'_>, idx: usize) -> Result<String> {
     } else {
         u.int_in_range(0..=4)?
     };
-    let (what, deed) = match action {
+    let (what, action_name) = match action {
         0 => (
             "tool_results",
             "{ clear = { marker = \"[gone]\" } }".to_owned(),
@@ -178,7 +178,7 @@ fn stage(u: &mut Unstructured<'_>, idx: usize) -> Result<String> {
     if !what.is_empty() && !is_incoming {
         text.push_str(&take(u, what)?);
     }
-    text.push_str(&format!("do = {deed}\n"));
+    text.push_str(&format!("do = {action_name}\n"));
     if u.arbitrary()? {
         let (saved, rest, shrink) = (number(u, 1)?, number(u, 1)?, u.arbitrary::<bool>()?);
         text.push_str(&format!(

@@ -2,14 +2,20 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use plimsoll::engine::{Expr, Moment, Quantity, Type, Vocabulary};
+use plimsoll::engine::{Definition, Expr, Moment, Quantity, Type, Vocabulary};
 use std::collections::BTreeMap;
 
 fuzz_target!(|text: &str| {
     let vocabulary = Vocabulary {
         names: BTreeMap::from([
-            ("knob".to_owned(), Type::Number),
-            ("ready".to_owned(), Type::Truth),
+            ("knob".to_owned(), Definition::SETTING),
+            (
+                "ready".to_owned(),
+                Definition {
+                    kind: Type::Truth,
+                    n_nodes: 3,
+                },
+            ),
         ]),
         stages: vec!["clear".to_owned(), "summarize".to_owned()],
     };
@@ -29,7 +35,7 @@ fuzz_target!(|text: &str| {
         ("ready".to_owned(), ready.expect("the expression is valid")),
     ]);
     let bound = expr.bind(&names);
-    let _ = (expr.terms(), expr.written_out(&BTreeMap::new()));
+    let _ = expr.terms();
     for value in [0.0, 1.0, -3.5, 1e18, f64::INFINITY, f64::NAN] {
         let mut moment = Moment {
             quantities: [value; Quantity::ALL.len()],

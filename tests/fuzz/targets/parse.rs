@@ -10,6 +10,6 @@ fuzz_target!(|bytes: &[u8]| {
     if let Some((which, bytes)) = bytes.split_first() {
         let format = &FORMATS[usize::from(*which) % FORMATS.len()];
         let input = if *which < 128 { input } else { packed };
-        check(&(format.parse)(&input(bytes), &Progress::default()));
+        check(&format.read(&input(bytes), &Progress::default()));
     }
 });

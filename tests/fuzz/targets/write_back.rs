@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
-use plimsoll::formats::{self, Export, parse_with};
+use plimsoll::formats::{self, Format, parse_with};
 use plimsoll::progress::Progress;
 use plimsoll::session::{Managed, ManagedEntry, ManagedPart, Role, Session, WrittenKind};
 use plimsoll::units::Tokens;
@@ -19,20 +19,21 @@ fuzz_target!(|bytes: &[u8]| {
     let read = parse_with(&file, &Progress::default());
     let Ok(parsed) = &read else { return };
     for session in &parsed.sessions {
-        let Some(export) = formats::by_name(session.source.format).and_then(|f| f.export) else {
+        let format = formats::by_name(session.source.format);
+        let Some(format) = format.filter(|format| format.is_writable()) else {
             return;
         };
         if parsed.sessions.len() == 1 {
-            is_the_same(session, export);
+            is_the_same(session, format);
         }
         let managed = managed(session, &mut Unstructured::new(choices));
-        if let Ok(written) = export(session, &managed.unwrap_or_default()) {
+        if let Ok(written) = format.write(session, &managed.unwrap_or_default()) {
             check(&parse_with(&input(&written), &Progress::default()));
         }
     }
 });
 
-fn is_the_same(session: &Session, export: Export) {
+fn is_the_same(session: &Session, format: &Format) {
     let kept = |message| ManagedEntry::Kept { message };
     let managed = Managed {
         entries: (0..session.messages.len()).map(kept).collect(),
@@ -43,7 +44,7 @@ fn is_the_same(session: &Session, export: Export) {
     if is_own && !managed.is_everything(session) {
         return;
     }
-    let out = export(session, &managed).expect("an unchanged session can be written");
+    let out = format.write(session, &managed).expect("an unchanged session can be written");
     let source = session.source.bytes.whole();
     let [out, source] = [&out, &source[..]].map(String::from_utf8_lossy);
     assert_eq!(out, source);

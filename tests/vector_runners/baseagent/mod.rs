@@ -6,7 +6,7 @@ mod exception;
 mod manage_context;
 mod utf16;
 
-use super::{Answer, Case, NotCovered, messages_from_json, messages_to_json, object};
+use super::{Answer, Case, NotCovered, messages_from_json, messages_to_json, no_stage, object};
 use exception::read_exception;
 use manage_context::manage_context;
 use plimsoll::chat::{
@@ -29,7 +29,7 @@ pub(super) fn run(case: &Case) -> Answer {
         "prune" => Ok(or_error(prune(case))),
         "manage" => Ok(manage(case)),
         "loop" => agent_loop_case::run_loop(case),
-        other => Err(NotCovered(format!("no stage named {other:?}"))),
+        _ => Err(no_stage(case)),
     }
 }
 

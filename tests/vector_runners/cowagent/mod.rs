@@ -5,7 +5,7 @@ mod convert;
 mod run_case;
 mod trim;
 
-use super::{Answer, Case, NotCovered, messages_from_json, messages_to_json, object, unstated};
+use super::{Answer, Case, messages_from_json, messages_to_json, no_stage, object, unstated};
 use plimsoll::chat::ChatMessage;
 use plimsoll::systems::cowagent::{
     Ends, HISTORY_RESULT_CHARS, Recovery, compress_turn, cut_history, cut_reasoning,
@@ -42,7 +42,7 @@ pub(super) fn run(case: &Case) -> Answer {
             let text = cut_reasoning(text, count(&case.config["limit"]));
             object([("text", json!(text))])
         }
-        other => return Err(NotCovered(format!("no stage named {other:?}"))),
+        _ => return Err(no_stage(case)),
     })
 }
 

@@ -1,6 +1,7 @@
 //! Cases of the trim before a run.
 
-use super::{Case, NotCovered, count, messages_to_json, object, unstated};
+use super::super::NotCovered;
+use super::{Case, count, messages_to_json, object, unstated};
 use plimsoll::chat::{ChatMessage, SummaryReply, SummaryRequest, run_with_replies};
 use plimsoll::systems::cowagent::{
     Ends, FEW_TURNS, Flush, Flushed, HISTORY_RESULT_CHARS, Limits, SUMMARY_TEMPERATURE, Summarizer,

@@ -7,7 +7,9 @@ mod hooks;
 mod request;
 mod snip;
 
-use super::{Answer, Case, NotCovered, messages_from_json, messages_to_json, texts, unstated};
+use super::{
+    Answer, Case, NotCovered, messages_from_json, messages_to_json, no_stage, texts, unstated,
+};
 use plimsoll::systems::digitorn::compact::Surroundings;
 use plimsoll::systems::digitorn::estimate::{hook_tokens, log_tokens};
 use plimsoll::systems::digitorn::reminder::ReminderInputs;
@@ -39,10 +41,7 @@ pub(super) fn run(case: &Case) -> Answer {
         ("go-rewrite", "compact") => go_rewrite::compact(case),
         ("go-rewrite", "microcompact") => go_rewrite::microcompact(case),
         ("go-rewrite", "emergency") => go_rewrite::emergency(case),
-        _ => {
-            let name = format!("{variant} {}", case.stage);
-            return Err(NotCovered(format!("no stage named {name:?}")));
-        }
+        _ => return Err(no_stage(case)),
     };
     Ok(fields.as_object().cloned().unwrap_or_default())
 }

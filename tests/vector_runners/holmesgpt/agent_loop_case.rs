@@ -97,6 +97,7 @@ fn scripted(step: &Value, idx: usize) -> ChatMessage {
         function: Some(Function {
             name: call[0].as_str().unwrap_or_default().into(),
             arguments: Arguments::Text(python_dumps(&call[1], Layout::ASCII).into()),
+            rest: Rest::default(),
         }),
         rest: Rest::of_function_call(),
     };

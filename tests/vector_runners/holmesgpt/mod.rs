@@ -8,7 +8,7 @@ mod scripted_answers;
 mod small;
 mod spill;
 
-use super::{Answer, Case, NotCovered};
+use super::{Answer, Case, NotCovered, no_stage};
 use plimsoll::systems::holmesgpt::{Limits, Llm, Overrides, Reserve, Storage, Tokenizer};
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ pub(super) fn run(case: &Case) -> Answer {
         "limit" if is(case, Version::Legacy) => limit::legacy(case),
         "limit" => limit::limit(case),
         "loop" => agent_loop_case::call_stream(case),
-        stage => Err(NotCovered(format!("no stage named {stage:?}"))),
+        _ => Err(no_stage(case)),
     }
 }
 

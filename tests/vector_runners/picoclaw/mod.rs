@@ -4,7 +4,7 @@ mod counting;
 mod rebuilding;
 mod shrinking;
 
-use super::{Answer, Case, NotCovered, messages_to_json};
+use super::{Answer, Case, messages_to_json, no_stage};
 use plimsoll::chat::{ChatMessage, Content, message_from_json};
 use plimsoll::systems::picoclaw::{Edition, Settings, Stored};
 use serde_json::{Map, Value, json};
@@ -25,7 +25,7 @@ pub(super) fn run(case: &Case) -> Answer {
         "after_proactive_pipeline" => rebuilding::proactive_pipeline(case),
         "after_trim_to_fit" => rebuilding::trim_to_fit(case),
         "after_split_active_turn" => rebuilding::split_active_turn(case),
-        stage => return Err(NotCovered(format!("no stage named {stage:?}"))),
+        _ => return Err(no_stage(case)),
     };
     match answer {
         Value::Object(fields) => Ok(fields),

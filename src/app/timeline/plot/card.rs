@@ -5,6 +5,7 @@ use super::compared;
 use crate::app::theme::{self, Palette};
 use crate::app::widgets::text::small;
 use crate::app::wording;
+use crate::figure::whole_percent;
 use crate::session::Kind;
 use crate::units::Tokens;
 use egui::{
@@ -105,7 +106,7 @@ fn kinds(chart: &Chart<'_>, call: usize) -> Vec<Row<'static>> {
         return Vec::new();
     };
     let tokens = |kind: Kind| Tokens::from(sample.by_kind[kind.index()]);
-    let unseen = (chart.input.unseen)(call).min(tokens(Kind::System));
+    let unrecorded = (chart.input.unrecorded)(call).min(tokens(Kind::System));
     let row = |kind: Kind, name: &'static str, value: Tokens| Row {
         mark: chart.palette.kind(kind),
         is_square: true,
@@ -113,9 +114,9 @@ fn kinds(chart: &Chart<'_>, call: usize) -> Vec<Row<'static>> {
         value,
         color: chart.palette.text,
     };
-    let mut rows = vec![row(Kind::System, wording::NOT_RECORDED, unseen)];
+    let mut rows = vec![row(Kind::System, wording::NOT_RECORDED, unrecorded)];
     rows.extend(Kind::ALL.into_iter().map(|kind| match kind {
-        Kind::System => row(kind, wording::kind(kind), tokens(kind) - unseen),
+        Kind::System => row(kind, wording::kind(kind), tokens(kind) - unrecorded),
         _ => row(kind, wording::kind(kind), tokens(kind)),
     }));
     rows.retain(|row| row.value > Tokens::ZERO);
@@ -159,9 +160,10 @@ pub(super) fn title(chart: &Chart<'_>, call: usize) -> String {
     let Some(tokens) = chart.input.tokens_at(call) else {
         return name;
     };
-    let share = chart.input.budget(call).pressure(tokens).0 * 100.0;
+    let share = whole_percent(chart.input.budget(call).pressure(tokens));
+    let share = share.replace(' ', "\u{2009}");
     let tokens = precise(tokens);
-    format!("{name} · {tokens} · {share:.0}\u{2009}% of usable")
+    format!("{name} · {tokens} · {share} of usable")
 }
 
 /// Formats tokens with one more decimal than elsewhere, since the card shows a single call.

@@ -14,13 +14,17 @@ use std::sync::Arc;
 pub(super) const AXES: [f32; 2] = [56.0, 17.0];
 /// Width of the handles.
 const HANDLES: f32 = 80.0;
+/// Height of the legend.
 const LEGEND: f32 = 20.0;
+/// Height of the flags.
 const FLAGS: f32 = 20.0;
 /// Space above the plot without flags, for the topmost handle.
 const NO_FLAGS: f32 = 10.0;
+/// Height of the strip of cumulative tokens.
 const STRIP: f32 = 7.0;
 /// Space above and below the strip.
 const STRIP_GAP: f32 = 3.0;
+/// Height of the overview.
 const OVERVIEW: f32 = 18.0;
 /// Space above and below the overview.
 const OVERVIEW_GAPS: [f32; 2] = [4.0, 6.0];

@@ -5,10 +5,13 @@ use super::chart::Chart;
 use super::input::{ComparedCurve, TimelineInput};
 use super::reduce::{self, Columns, Curve};
 use crate::units::Tokens;
-use egui::{Shape, Stroke, TextStyle, Ui, pos2};
+use egui::{Color32, Galley, Pos2, Shape, Stroke, TextStyle, Ui, pos2, vec2};
+use std::sync::Arc;
 
 /// Width of the line and of the outline that separates it from the area, in points.
 const WIDTHS: [f32; 2] = [2.0, 4.5];
+/// Distance of the name of a limit from the left end of its line, in points.
+const NAME_INDENT: f32 = 6.0;
 
 /// Returns the positions of the other session per position of the open one.
 fn scale(axis: CallAxis<'_>, other: &ComparedCurve<'_>) -> f64 {
@@ -48,42 +51,42 @@ pub(super) fn call_at(axis: CallAxis<'_>, other: &ComparedCurve<'_>, call: usize
     is_there.then(|| its_axis.nearest(x))
 }
 
-/// Returns the context window and the usable window of the other session that differ from those of the open one at any
-/// visible call.
-fn own_limits(chart: &Chart<'_>, other: &ComparedCurve<'_>) -> [Option<Tokens>; 2] {
-    let reserve = chart.input.output_reserve;
-    let differs = |nth: usize, limit: &Tokens| {
-        let mut runs = chart.visible.windows.iter();
-        runs.any(|run| [run.window, run.window - reserve][nth] != *limit)
-    };
-    [0, 1].map(|nth| Some(other.limits[nth]).filter(|limit| differs(nth, limit)))
-}
-
-/// Draws lines for the context window and, dashed, for the usable window of the other session, with their names.
+/// Draws lines for the context window and, dashed, for the usable window of the other session, with their names. A limit
+/// that equals that of the open session at every visible call is omitted.
 fn draw_limits(chart: &Chart<'_>, ui: &Ui, other: &ComparedCurve<'_>, shapes: &mut Vec<Shape>) {
-    let plot = chart.areas.plot;
-    let stroke = Stroke::new(1.0, other.color);
-    for (nth, limit) in own_limits(chart, other).into_iter().enumerate() {
-        let Some(limit) = limit.filter(|limit| limit.as_f64() <= chart.top()) else {
-            continue;
-        };
-        let y = ui.painter().round_to_pixel_center(chart.y(limit.as_f64()));
-        let line = [pos2(plot.left(), y), pos2(plot.right(), y)];
-        let name = if nth == 0 {
-            shapes.push(Shape::line_segment(line, stroke));
-            "B window"
-        } else {
-            shapes.extend(Shape::dashed_line(&line, stroke, 4.0, 4.0));
-            "B usable"
-        };
-        let font = TextStyle::Small.resolve(ui.style());
-        let painter = ui.painter();
-        let name = painter.layout_no_wrap(name.to_owned(), font, other.color);
-        // The name of the usable window is below its line, so that both are readable if the lines are close.
-        let top = if nth == 0 { y - name.size().y } else { y };
-        let at = pos2(plot.left() + 6.0, top);
+    let (window, usable) = (other.window, other.usable_window);
+    let reserve = chart.input.output_reserve;
+    let windows = || chart.visible.windows.iter().map(|run| run.window);
+    if windows().any(|own| own != window)
+        && let Some(line) = limit_line(chart, ui, window)
+    {
+        let name = limit_name(ui, "B window", other.color);
+        let at = line[0] + vec2(NAME_INDENT, -name.size().y);
+        shapes.push(Shape::line_segment(line, Stroke::new(1.0, other.color)));
         shapes.push(Shape::galley(at, name, other.color));
     }
+    if windows().any(|own| own - reserve != usable)
+        && let Some(line) = limit_line(chart, ui, usable)
+    {
+        // Below its line, so that both names are readable if the lines are close.
+        let at = line[0] + vec2(NAME_INDENT, 0.0);
+        let name = limit_name(ui, "B usable", other.color);
+        let stroke = Stroke::new(1.0, other.color);
+        shapes.extend(Shape::dashed_line(&line, stroke, 4.0, 4.0));
+        shapes.push(Shape::galley(at, name, other.color));
+    }
+}
+
+/// Returns the ends of the line of a limit; `None` above the plot.
+fn limit_line(chart: &Chart<'_>, ui: &Ui, limit: Tokens) -> Option<[Pos2; 2]> {
+    let (plot, tokens) = (chart.areas.plot, limit.as_f64());
+    let y = ui.painter().round_to_pixel_center(chart.y(tokens));
+    (tokens <= chart.top()).then(|| [plot.left(), plot.right()].map(|x| pos2(x, y)))
+}
+
+fn limit_name(ui: &Ui, name: &str, color: Color32) -> Arc<Galley> {
+    let font = TextStyle::Small.resolve(ui.style());
+    ui.painter().layout_no_wrap(name.to_owned(), font, color)
 }
 
 /// Draws the curve and the limits of the other session.
@@ -102,35 +105,13 @@ pub(super) fn draw(chart: &Chart<'_>, ui: &Ui, shapes: &mut Vec<Shape>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::timeline::plot::Axis;
-    use egui::Color32;
+    use crate::app::timeline::plot::{Axis, tests};
 
-    fn input<'a>(contexts: &'a [Tokens], curve: &'a ComparedCurve<'a>) -> TimelineInput<'a> {
+    fn input<'a>(curve: &'a ComparedCurve<'a>) -> TimelineInput<'a> {
         TimelineInput {
-            revision: 0,
-            area: &[],
-            unseen: &|_| Tokens::ZERO,
-            lanes: &[],
             recorded_usage: &[(10, Tokens(1))],
-            windows: &[],
-            output_reserve: Tokens::ZERO,
-            trigger: None,
-            axis: Axis::Calls,
-            turn_starts: &[0],
-            recorded_compactions: &[],
-            restarts: &[],
-            errors: &[],
-            reference_curves: &[],
-            compared_session: (!contexts.is_empty()).then_some(curve),
-            heat: &[],
-            selected: None,
-            range: None,
-            zooms_to_range: false,
-            compared: None,
-            isolated: None,
-            corner: 0.0,
-            hover_text: &|_| Vec::new(),
-            takes_keys: false,
+            compared_session: Some(curve),
+            ..tests::input(&[], &[0], Axis::Calls)
         }
     }
 
@@ -139,7 +120,8 @@ mod tests {
             name: "other",
             color: Color32::WHITE,
             contexts,
-            limits: [Tokens(100), Tokens(80)],
+            window: Tokens(100),
+            usable_window: Tokens(80),
             turn_starts: &[0],
             is_by_share,
         }
@@ -149,7 +131,7 @@ mod tests {
     fn by_call_the_axis_ends_with_the_longer_session() {
         let contexts = vec![Tokens(5); 21];
         let curve = other(&contexts, false);
-        let input = input(&contexts, &curve);
+        let input = input(&curve);
         let axis = CallAxis::new(&input);
         assert_eq!((axis.end(), axis.last_number()), (20.0, 21));
         // Only calls of the open session can be selected.
@@ -161,7 +143,7 @@ mod tests {
     fn by_share_both_sessions_end_at_the_same_position() {
         let contexts: Vec<_> = (0..21).map(Tokens).collect();
         let curve = other(&contexts, true);
-        let input = input(&contexts, &curve);
+        let input = input(&curve);
         let axis = CallAxis::new(&input);
         assert_eq!(axis.end(), 10.0);
         let points = super::curve(&input, axis, &Columns::whole(axis, 100));
@@ -176,7 +158,7 @@ mod tests {
     fn by_call_a_shorter_session_ends_earlier() {
         let contexts = vec![Tokens(5); 4];
         let curve = other(&contexts, false);
-        let input = input(&contexts, &curve);
+        let input = input(&curve);
         let axis = CallAxis::new(&input);
         assert_eq!(axis.end(), 10.0);
         assert_eq!(

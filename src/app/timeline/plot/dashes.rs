@@ -42,9 +42,19 @@ pub(super) fn split_at(line: &[Pos2], x: f32) -> (Vec<Pos2>, Vec<Pos2>) {
     (before, after)
 }
 
-/// Returns the dashes of a line: every nth of a number of segments of the horizontal axis. They depend on the axis
-/// position, so that the dashes of coinciding lines never overlap.
-pub(super) fn dashes(line: &[Pos2], length: f32, (nth, of): (usize, usize)) -> Vec<Vec<Pos2>> {
+/// The dashes of one of several coinciding lines: segment `nth` of each group of `of` segments.
+#[derive(Clone, Copy)]
+pub(super) struct DashPattern {
+    /// Length of a segment, in points.
+    pub(super) length: f32,
+    pub(super) nth: usize,
+    pub(super) of: usize,
+}
+
+/// Returns the dashes of a line. Segments are counted along the horizontal axis, so that the dashes of coinciding lines
+/// never overlap.
+pub(super) fn dashes(line: &[Pos2], pattern: DashPattern) -> Vec<Vec<Pos2>> {
+    let DashPattern { length, nth, of } = pattern;
     let stretch = |x: f32| (x / length).floor();
     let is_on = |x: f32| stretch(x).rem_euclid(of as f32) == nth as f32;
     let mut dashes: Vec<Vec<Pos2>> = Vec::new();

@@ -1,6 +1,7 @@
 //! Vertical marks at calls: recorded compactions, restarts and provider errors.
 
 use super::chart::Chart;
+use super::input::CompactionFlag;
 use egui::{CursorIcon, Rect, Role, Sense, Shape, Stroke, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
 /// Minimum distance of flags; closer ones are omitted.
@@ -23,9 +24,9 @@ struct Flag {
 fn flags(chart: &Chart<'_>, ui: &Ui) -> Vec<Flag> {
     let mut out = Vec::new();
     let mut last = f32::NEG_INFINITY;
-    let calls = chart.input.recorded_compactions.iter().enumerate();
-    for (index, (call, _)) in calls.filter(|(_, (call, _))| chart.shows(*call)) {
-        let x = chart.x(*call);
+    let compactions = chart.input.recorded_compactions.iter().enumerate();
+    for (index, compaction) in compactions.filter(|(_, it)| chart.shows(it.call)) {
+        let x = chart.x(compaction.call);
         if x >= last + MIN_GAP {
             out.push(Flag {
                 index,
@@ -60,7 +61,7 @@ pub(super) fn show(ui: &Ui, chart: &Chart<'_>) -> Option<usize> {
     let (painter, palette, row) = (ui.painter(), chart.palette, chart.areas.flags);
     let mut clicked = None;
     for Flag { index, x, .. } in flags(chart, ui) {
-        let (call, label) = &chart.input.recorded_compactions[index];
+        let CompactionFlag { call, label } = &chart.input.recorded_compactions[index];
         let place = Rect::from_center_size(pos2(x, row.center().y), vec2(12.0, row.height()));
         let id = ui.scope_id().with(("flag", index));
         let flag = ui.interact(place, id, Sense::CLICK);
@@ -79,12 +80,13 @@ pub(super) fn show(ui: &Ui, chart: &Chart<'_>) -> Option<usize> {
         painter.add(Shape::convex_polygon(corners, color, Stroke::NONE));
     }
     let font = TextStyle::Small.resolve(ui.style());
-    let flags = chart.input.recorded_compactions.iter();
-    let labels: Vec<_> = flags
-        .filter(|(call, _)| chart.shows(*call))
-        .map(|(call, label)| {
-            let galley = painter.layout_no_wrap(label.clone(), font.clone(), palette.weak);
-            (chart.x(*call), galley)
+    let compactions = chart.input.recorded_compactions.iter();
+    let labels: Vec<_> = compactions
+        .filter(|compaction| chart.shows(compaction.call))
+        .map(|compaction| {
+            let label = compaction.label.clone();
+            let galley = painter.layout_no_wrap(label, font.clone(), palette.weak);
+            (chart.x(compaction.call), galley)
         })
         .collect();
     let widths: Vec<_> = labels

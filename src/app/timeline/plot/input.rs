@@ -15,7 +15,7 @@ pub struct TimelineInput<'a> {
     /// The lane whose context is stacked by kind, one sample per call.
     pub area: &'a [Sample],
     /// Tokens that are not recorded, by call, at the bottom of the stack.
-    pub unseen: &'a dyn Fn(usize) -> Tokens,
+    pub unrecorded: &'a dyn Fn(usize) -> Tokens,
     /// The lanes drawn as lines.
     pub lanes: &'a [LaneLine<'a>],
     /// Usage reported by the provider, by call.
@@ -30,8 +30,8 @@ pub struct TimelineInput<'a> {
     pub axis: Axis,
     /// The first call of each turn, ascending.
     pub turn_starts: &'a [usize],
-    /// The recorded compactions: call and short text.
-    pub recorded_compactions: &'a [(usize, String)],
+    /// The recorded compactions, ascending by call.
+    pub recorded_compactions: &'a [CompactionFlag],
     /// Calls with a restart of the program before them, ascending.
     pub restarts: &'a [usize],
     /// Assumed provider errors, by call.
@@ -60,6 +60,15 @@ pub struct TimelineInput<'a> {
     pub takes_keys: bool,
 }
 
+/// A recorded compaction, shown as a flag.
+#[derive(Clone, Debug)]
+pub struct CompactionFlag {
+    /// The call before which it happened.
+    pub call: usize,
+    /// Short text, such as `recorded compaction 183k → 37k`.
+    pub label: String,
+}
+
 /// A reference curve: thin and dotted, with its name at the end.
 #[derive(Clone, Copy, Debug)]
 pub struct ReferenceCurve<'a> {
@@ -80,8 +89,10 @@ pub struct ComparedCurve<'a> {
     pub color: Color32,
     /// Tokens of the context of each call.
     pub contexts: &'a [Tokens],
-    /// Its context window and usable window, the largest if they change.
-    pub limits: [Tokens; 2],
+    /// Its context window, the largest if it changes.
+    pub window: Tokens,
+    /// Its usable window, the largest if it changes.
+    pub usable_window: Tokens,
     /// The first call of each turn, ascending.
     pub turn_starts: &'a [usize],
     /// Stretched to the length of the open session. Otherwise equal calls or turns are at the same position.
@@ -101,8 +112,8 @@ pub struct LaneLine<'a> {
     pub dim: bool,
     /// The lane has the focus.
     pub focused: bool,
-    /// Its compactions: call and short text.
-    pub events: &'a [(usize, String)],
+    /// Calls with a compaction, ascending.
+    pub compactions: &'a [usize],
     /// Calls with an event that changed nothing, ascending.
     pub no_ops: &'a [usize],
     /// The first call of each run of calls at which its system would have stopped.
@@ -169,28 +180,17 @@ pub struct TimelineResponse {
 impl TimelineInput<'_> {
     /// Returns the number of calls.
     pub fn calls(&self) -> usize {
-        let lanes = self
-            .lanes
-            .iter()
-            .map(|lane| lane.samples.len())
-            .max()
-            .unwrap_or(0);
-        self.area
-            .len()
-            .max(lanes)
-            .max(self.recorded_usage.last().map_or(0, |(call, _)| call + 1))
+        let lanes = self.lanes.iter().map(|lane| lane.samples.len());
+        let reported = self.recorded_usage.last().map(|(call, _)| call + 1);
+        let all = lanes.chain([self.area.len()]).chain(reported);
+        all.max().unwrap_or_default()
     }
 
     /// Returns window and output reserve at a call.
     pub fn budget(&self, call: usize) -> Budget {
-        let window = self
-            .windows
-            .get(call)
-            .or(self.windows.last())
-            .copied()
-            .unwrap_or_default();
+        let window = self.windows.get(call).or(self.windows.last());
         Budget {
-            window,
+            window: window.copied().unwrap_or_default(),
             output_reserve: self.output_reserve,
         }
     }
@@ -214,7 +214,7 @@ impl TimelineInput<'_> {
             .map(|sample| sample.tokens)
     }
 
-    /// Returns the maximum of all curves.
+    /// Returns the largest value of all curves.
     pub fn heaviest(&self) -> Tokens {
         let lanes = self
             .lanes

@@ -1,7 +1,7 @@
 //! Lines of the plot: lanes with their events, reported usage, reference curves, cursors.
 
 use super::chart::Chart;
-use super::dashes;
+use super::dashes::{self, DashPattern};
 use super::input::LaneLine;
 use super::reduce::{self, Columns};
 use crate::app::theme::{self, Palette};
@@ -42,7 +42,7 @@ pub(super) fn draw(chart: &Chart<'_>, _ui: &Ui, shapes: &mut Vec<Shape>) {
         let stroke = Stroke::new(line.width, line.color);
         shapes.push(Shape::line(line.solid.clone(), stroke));
         let pattern = dash_pattern(nth, &curves);
-        let dashes = dashes::dashes(&line.dashed, DASH, pattern).into_iter();
+        let dashes = dashes::dashes(&line.dashed, pattern).into_iter();
         shapes.extend(dashes.map(|dash| Shape::line(dash, stroke)));
     }
     for (nth, line) in curves.iter().enumerate() {
@@ -80,16 +80,19 @@ fn line(chart: &Chart<'_>, lane: &LaneLine<'_>, points: Vec<Pos2>) -> Line {
     }
 }
 
-/// Returns the dash pattern of a line: the position of its dash, and the number of positions, so that the dashes of
-/// coinciding lines alternate with a gap.
-fn dash_pattern(nth: usize, lines: &[Line]) -> (usize, usize) {
+/// Returns the dash pattern of a line. The dashes of coinciding lines alternate with a gap.
+fn dash_pattern(nth: usize, lines: &[Line]) -> DashPattern {
     let coincides = |other: &&Line| {
         let other: &[Pos2] = &other.dashed;
         !dashes::shared_runs(&lines[nth].dashed, &[other]).is_empty()
     };
     let below = lines[..nth].iter().filter(coincides).count();
     let above = lines[nth + 1..].iter().filter(coincides).count();
-    (below, below + above + 2)
+    DashPattern {
+        length: DASH,
+        nth: below,
+        of: below + above + 2,
+    }
 }
 
 /// Returns a lane's color, dimmed while it is stale.
@@ -119,19 +122,18 @@ fn draw_events_of(
     shapes: &mut Vec<Shape>,
 ) {
     let (color, background) = (color(lane), chart.palette.background);
-    for at in marks(chart, lane, lane.no_ops.iter().copied(), NO_OP_GAP) {
+    for at in marks(chart, lane, lane.no_ops, NO_OP_GAP) {
         let stroke = Stroke::new(1.0, color.gamma_multiply(0.8));
         shapes.push(Shape::vline(at.x, at.y + 4.0..=at.y + 8.0, stroke));
     }
-    let compactions = lane.events.iter().map(|(call, _)| *call);
-    for at in marks(chart, lane, compactions, MARK_GAP) {
+    for at in marks(chart, lane, lane.compactions, MARK_GAP) {
         shapes.push(ring(at, background, Stroke::new(1.5, color)));
     }
     let plot = chart.areas.plot.shrink2(MARK);
-    for at in marks(chart, lane, overflows.iter().copied(), MARK_GAP) {
+    for at in marks(chart, lane, overflows, MARK_GAP) {
         shapes.extend(cross(at.clamp(plot.min, plot.max), chart.palette));
     }
-    for at in marks(chart, lane, lane.halts.iter().copied(), MARK_GAP) {
+    for at in marks(chart, lane, lane.halts, MARK_GAP) {
         let square = Rect::from_center_size(at.clamp(plot.min, plot.max), MARK);
         shapes.push(Shape::rect_filled(square, 1.0, chart.palette.bad));
         let outline = Stroke::new(1.5, background);
@@ -145,14 +147,9 @@ fn draw_events_of(
 }
 
 /// Returns the positions of the visible calls of a lane, thinned out to a minimum distance.
-fn marks(
-    chart: &Chart<'_>,
-    lane: &LaneLine<'_>,
-    calls: impl Iterator<Item = usize>,
-    gap: f32,
-) -> Vec<Pos2> {
+fn marks(chart: &Chart<'_>, lane: &LaneLine<'_>, calls: &[usize], gap: f32) -> Vec<Pos2> {
     let mut out: Vec<Pos2> = Vec::new();
-    for call in calls.filter(|call| chart.shows(*call)) {
+    for call in calls.iter().copied().filter(|call| chart.shows(*call)) {
         let x = chart.x(call);
         if let Some(sample) = lane.samples.get(call)
             && out.last().is_none_or(|last| x >= last.x + gap)

@@ -1,8 +1,8 @@
 //! The plot of the timeline and the axis below it.
 
 use super::chart::{AXES, Chart};
-use super::{compared, flags, lanes, range, resent, stack, thresholds};
-use crate::app::plots::axes;
+use super::{compared, cumulative, flags, lanes, range, stack, thresholds};
+use crate::app::plots::axes::{self, AxisValues};
 use crate::app::plots::layer::Layer;
 use crate::app::widgets::grouped;
 use crate::units::Tokens;
@@ -54,7 +54,7 @@ pub(super) fn show(ui: &mut Ui, chart: &Chart<'_>) {
         .show_grid([false, true])
         .y_grid_spacer(move |input| {
             let apart = f64::from(plot.height()) / MAX_NUMBERS;
-            axes::round_values(&input, apart.max(NUMBERS[1]), true)
+            axes::round_values(&input, apart.max(NUMBERS[1]), AxisValues::Whole)
         })
         .show(&mut inner, |plot| {
             plot.set_plot_bounds(*chart.transform.bounds());
@@ -84,8 +84,8 @@ fn show_call_axis(ui: &mut Ui, chart: &Chart<'_>) {
         .show(&mut inner, |plot| {
             let bounds = [[chart.view.from, 0.0], [chart.view.to, 1.0]];
             plot.set_plot_bounds(PlotBounds::from_min_max(bounds[0], bounds[1]));
-            plot.add(Layer::new("resent", |_, _, shapes| {
-                resent::draw(chart, shapes);
+            plot.add(Layer::new("cumulative", |_, _, shapes| {
+                cumulative::draw(chart, shapes);
             }));
         });
     let unit = pos2(chart.areas.handles.right() - 8.0, numbers.top());
@@ -101,7 +101,7 @@ fn call_marks(chart: &Chart<'_>, input: &GridInput) -> Vec<GridMark> {
         bounds: (input.bounds.0 + 1.0, input.bounds.1 + 1.0),
         base_step_size: input.base_step_size,
     };
-    let mut marks = axes::round_values(&numbers, NUMBERS[0], true);
+    let mut marks = axes::round_values(&numbers, NUMBERS[0], AxisValues::Whole);
     marks.retain(|mark| mark.value <= chart.axis.last_number() as f64);
     let has_first = chart.view.from <= 0.0 && marks.first().is_none_or(|mark| mark.value > 1.0);
     if has_first {

@@ -1,5 +1,6 @@
-//! The timeline's legend: kinds that occur, reported usage, the focused lane's own count, and a compared session. A click on a kind shows only
-//! this kind in the stacked area, and a second click shows all.
+//! The timeline's legend: kinds that occur, reported usage, the focused lane's own count, and a compared session.
+//!
+//! A click on a kind shows only this kind in the stacked area. A second click shows all.
 
 use super::chart::Chart;
 use super::lanes::COUNT_DASH;
@@ -103,42 +104,40 @@ fn entries(chart: &Chart<'_>) -> Vec<Entry> {
 /// Shows an entry. Returns its kind if it was clicked.
 fn show_entry(ui: &Ui, chart: &Chart<'_>, entry: Entry, place: Rect) -> Option<Kind> {
     let (x, middle) = (place.left(), place.center().y);
-    let (mut clicked, mut strength) = (None, 1.0);
+    let (mut clicked, mut color) = (None, chart.palette.weak);
     match entry {
         Entry::Kind(kind) => {
             let is_shown = chart.input.isolated.is_none_or(|only| only == kind);
-            let button = button(ui, chart, (kind, entry.name(chart)), place);
-            strength = if is_shown { 1.0 } else { 0.4 };
+            let button = button(ui, chart, kind, place);
+            let strength = if is_shown { 1.0 } else { 0.4 };
             clicked = button.clicked().then_some(kind);
             let swatch = Rect::from_center_size(pos2(x + 4.5, middle), vec2(9.0, 9.0));
-            let color = chart.palette.kind(kind).gamma_multiply(strength);
-            ui.painter().rect_filled(swatch, 2.0, color);
-            if button.hovered() {
-                strength = 2.0;
-            }
+            let fill = chart.palette.kind(kind).gamma_multiply(strength);
+            ui.painter().rect_filled(swatch, 2.0, fill);
+            color = if button.hovered() {
+                chart.palette.text
+            } else {
+                color.gamma_multiply(strength)
+            };
         }
         Entry::Reported => {
             let at = pos2(x + 4.5, middle);
             ui.painter().circle_filled(at, 2.0, chart.palette.recorded);
         }
-        Entry::Count(color) => {
+        Entry::Count(lane) => {
             let ends = [pos2(x, middle), pos2(x + 17.0, middle)];
             let [dash, space] = COUNT_DASH;
-            let stroke = Stroke::new(1.25, color);
+            let stroke = Stroke::new(1.25, lane);
             ui.painter()
                 .extend(Shape::dashed_line(&ends, stroke, dash, space));
         }
         Entry::Compared => {
-            let color = chart.input.compared_session.map(|other| other.color);
-            let stroke = Stroke::new(2.0, color.unwrap_or_default());
+            let session = chart.input.compared_session.map(|other| other.color);
+            let stroke = Stroke::new(2.0, session.unwrap_or_default());
             ui.painter().hline(x..=x + 17.0, middle, stroke);
         }
     }
     let place = place.with_min_x(x + entry.mark_width());
-    let color = match strength {
-        2.0 => chart.palette.text,
-        strength => chart.palette.weak.gamma_multiply(strength),
-    };
     text(ui, place, entry.name(chart), color);
     clicked
 }
@@ -150,7 +149,8 @@ fn text(ui: &Ui, place: Rect, text: &str, color: Color32) {
 }
 
 /// Adds the button of a kind.
-fn button(ui: &Ui, chart: &Chart<'_>, (kind, name): (Kind, &str), place: Rect) -> Response {
+fn button(ui: &Ui, chart: &Chart<'_>, kind: Kind, place: Rect) -> Response {
+    let name = Entry::Kind(kind).name(chart);
     let id = ui.scope_id().with(("legend", kind.index()));
     let button = ui.interact(place, id, Sense::CLICK);
     let is_only = chart.input.isolated == Some(kind);

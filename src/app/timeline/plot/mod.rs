@@ -2,12 +2,13 @@
 //!
 //! `input` defines what is shown. `state` reduces its samples to pixel columns with `reduce` and keeps the `view`. A
 //! `chart` holds both for one frame. `egui_plot` draws the axes, the grid and the layers of the plot: `stack`, `lanes`,
-//! `flags`, `thresholds`. Around it are `legend`, `resent`, `overview`, the handles of the thresholds and the `card`.
+//! `flags`, `thresholds`. Around it are `legend`, `cumulative`, `overview`, the handles of the thresholds and the `card`.
 
 mod axis;
 mod card;
 mod chart;
 mod compared;
+mod cumulative;
 mod dashes;
 mod flags;
 mod input;
@@ -18,7 +19,6 @@ mod legend;
 mod overview;
 mod range;
 mod reduce;
-mod resent;
 mod stack;
 mod state;
 #[cfg(test)]
@@ -26,7 +26,9 @@ mod tests;
 mod thresholds;
 mod view;
 
-pub use input::{Axis, ComparedCurve, LaneLine, ReferenceCurve, TimelineInput, TimelineResponse};
+pub use input::{
+    Axis, CompactionFlag, ComparedCurve, LaneLine, ReferenceCurve, TimelineInput, TimelineResponse,
+};
 
 use crate::app::theme::palette;
 use axis::CallAxis;
@@ -57,7 +59,14 @@ pub fn timeline(ui: &mut Ui, input: &TimelineInput<'_>) -> TimelineResponse {
     let mut state: TimelineState = ui.data_mut(|data| data.get_temp(id)).unwrap_or_default();
     let areas = Areas::new(outer, input);
     let plot = ui.interact(areas.plot, id.with("plot"), Sense::click_and_drag());
-    let (mut chart, keys) = chart(ui, id, input, areas, &plot, &mut state);
+    let frame = FrameInput {
+        id,
+        input,
+        areas,
+        axis: CallAxis::new(input),
+        plot: &plot,
+    };
+    let (mut chart, keys) = chart(ui, frame, &mut state);
     let mut out = TimelineResponse {
         hovered: chart.hovered,
         clicked_call: keys.call,
@@ -84,7 +93,7 @@ pub fn timeline(ui: &mut Ui, input: &TimelineInput<'_>) -> TimelineResponse {
     out.kind = legend::show(ui, &chart);
     out.flag = flags::show(ui, &chart);
     overview::paint(ui, &chart);
-    out.clicked_call = resent::show(ui, id, &chart).or(out.clicked_call);
+    out.clicked_call = cumulative::show(ui, id, &chart).or(out.clicked_call);
     thresholds::show(ui, id, &chart, &mut state, &mut out);
     if menu(&plot, &chart, &mut state.menu, &mut out) {
         out.hovered = None;
@@ -104,22 +113,31 @@ pub fn timeline(ui: &mut Ui, input: &TimelineInput<'_>) -> TimelineResponse {
     out
 }
 
-/// Applies the input to the view and reduces the samples. Returns the chart of this frame, and what keys selected.
-fn chart<'a>(
-    ui: &Ui,
+/// The inputs of one frame, before its view is known.
+#[derive(Clone, Copy)]
+struct FrameInput<'a> {
     id: Id,
     input: &'a TimelineInput<'a>,
     areas: Areas,
-    plot: &Response,
-    state: &mut TimelineState,
-) -> (Chart<'a>, KeyInput) {
-    let axis = CallAxis::new(input);
+    axis: CallAxis<'a>,
+    plot: &'a Response,
+}
+
+/// Applies the input to the view and reduces the samples. Returns the chart, and the result of keys.
+fn chart<'a>(ui: &Ui, frame: FrameInput<'a>, state: &mut TimelineState) -> (Chart<'a>, KeyInput) {
+    let FrameInput {
+        input,
+        areas,
+        axis,
+        plot,
+        ..
+    } = frame;
     let data = state::fingerprint(input);
     let width = areas.plot.width() * ui.ctx().pixels_per_point();
     let count = width.round().max(1.0) as usize;
     let session = state.session(input, data, count);
     let top = state.held_top.unwrap_or_else(|| session.top());
-    let (view, keys) = navigate(ui, id, (input, areas, axis), plot, top, state);
+    let (view, keys) = navigate(ui, frame, top, state);
     let transform = chart::transform(areas.plot, view, top);
     let columns = Columns {
         from: view.from,
@@ -149,15 +167,21 @@ fn chart<'a>(
     (chart, keys)
 }
 
-/// Returns the view after pointer and keys, and what keys selected.
+/// Returns the view after input by pointer and keys, within the axes, and the result of keys. `top` is the top of the
+/// vertical axis.
 fn navigate(
     ui: &Ui,
-    id: Id,
-    (input, areas, axis): (&TimelineInput<'_>, Areas, CallAxis<'_>),
-    plot: &Response,
+    frame: FrameInput<'_>,
     top: f64,
     state: &mut TimelineState,
 ) -> (View, KeyInput) {
+    let FrameInput {
+        id,
+        input,
+        areas,
+        axis,
+        plot,
+    } = frame;
     let end = axis.end();
     if let Some(view) = kept_zoom::take_requested(ui.ctx(), end) {
         state.selected = input.selected;
@@ -168,15 +192,7 @@ fn navigate(
     let mut view = view::gestures(ui, plot, &transform, axis, view, &mut state.zoom_from);
     view = overview::interact(ui, id, areas.overview, view, axis, state).unwrap_or(view);
     view = state.undo_cancelled_drag(ui.ctx(), [plot.id, id.with("overview")], view, end);
-    let last = input.calls() - 1;
-    let keys = view::keys(
-        ui,
-        plot,
-        input.takes_keys,
-        axis,
-        view,
-        (input.selected, input.range, last),
-    );
+    let keys = view::keys(ui, plot, input, axis, view);
     view = keys.view.unwrap_or(view);
     if let Some(range) = input.range.filter(|_| input.zooms_to_range) {
         view = view.of_calls(range, axis);
@@ -186,6 +202,7 @@ fn navigate(
         let selected = input.selected.map(|call| axis.x(call));
         view = selected.map_or(view, |x| view.including(x, end));
     }
+    view = view.within(end, top);
     state.set_view(view, end);
     kept_zoom::remember(ui.ctx(), state.view);
     (view, keys)
@@ -199,7 +216,7 @@ fn menu(plot: &Response, chart: &Chart<'_>, call: &mut usize, out: &mut Timeline
     let (call, number) = (*call, *call + 1);
     let is_marked = chart.input.restarts.binary_search(&call).is_ok();
     let shown = plot.context_menu(|ui| {
-        if ui.button(format!("Look at call {number}")).clicked() {
+        if ui.button(format!("Select call {number}")).clicked() {
             out.clicked_call = Some(call);
         }
         if ui

@@ -157,7 +157,7 @@ fn marks(painter: &Painter, chart: &Chart<'_>, strip: Rect, place: &dyn Fn(f64) 
     let (top, bottom) = (strip.top(), strip.bottom());
     for (lane, overflows) in chart.input.lanes.iter().zip(&chart.session.overflows) {
         if lane.focused {
-            for (call, _) in lane.events {
+            for call in lane.compactions {
                 tick(*call, bottom - LENGTH, bottom, lane.color);
             }
         }
@@ -165,7 +165,7 @@ fn marks(painter: &Painter, chart: &Chart<'_>, strip: Rect, place: &dyn Fn(f64) 
             tick(*call, top, top + LENGTH, chart.palette.bad);
         }
     }
-    for (call, _) in chart.input.recorded_compactions {
-        tick(*call, top, top + LENGTH, chart.palette.text);
+    for compaction in chart.input.recorded_compactions {
+        tick(compaction.call, top, top + LENGTH, chart.palette.text);
     }
 }

@@ -50,13 +50,31 @@ pub(super) struct TimelineState {
     pub(super) grip: Option<Grip>,
     /// Axis value at the start of a drag in the overview.
     pub(super) grip_from: f64,
-    visible: Option<Arc<VisiblePart>>,
-    session: Option<Arc<WholeSession>>,
+    visible: Cached<(u64, Columns), VisiblePart>,
+    session: Cached<(u64, usize), WholeSession>,
+}
+
+/// The latest result of a computation, with its key.
+type Cached<K, T> = Option<(K, Arc<T>)>;
+
+/// Returns the cached result for a key, or computes it.
+fn cached<K: PartialEq, T>(
+    cache: &mut Cached<K, T>,
+    key: K,
+    compute: impl FnOnce() -> T,
+) -> Arc<T> {
+    if let Some((known, result)) = cache
+        && *known == key
+    {
+        return Arc::clone(result);
+    }
+    let result = Arc::new(compute());
+    *cache = Some((key, Arc::clone(&result)));
+    result
 }
 
 /// The visible samples, reduced to pixel columns.
 pub(super) struct VisiblePart {
-    key: (u64, Columns),
     pub(super) bars: Vec<Bar>,
     pub(super) lanes: Vec<Curve>,
     /// The focused lane's own count, if it differs from the actual one.
@@ -71,7 +89,6 @@ pub(super) struct VisiblePart {
 
 /// Properties of the session that do not depend on the view.
 pub(super) struct WholeSession {
-    key: (u64, usize),
     /// The stacked area, for the overview.
     pub(super) bars: Vec<Bar>,
     /// Maximum of all curves.
@@ -110,49 +127,39 @@ impl TimelineState {
         view
     }
 
-    /// Returns the reduced samples. Recomputed if the data, the view or the width change.
+    /// Returns the reduced samples. `data` is the [`fingerprint`] of the input.
     pub(super) fn visible(
         &mut self,
         input: &TimelineInput<'_>,
         data: u64,
         columns: Columns,
     ) -> Arc<VisiblePart> {
-        let key = (data, columns);
-        if let Some(kept) = self.visible.as_ref().filter(|kept| kept.key == key) {
-            return Arc::clone(kept);
-        }
-        let fresh = Arc::new(VisiblePart::new(input, key));
-        self.visible = Some(Arc::clone(&fresh));
-        fresh
+        let compute = || VisiblePart::new(input, &columns);
+        cached(&mut self.visible, (data, columns), compute)
     }
 
-    /// Returns the properties of the session. Recomputed if the data or the width change.
+    /// Returns the properties of the session, for an overview with this number of pixel columns. `data` is the
+    /// [`fingerprint`] of the input.
     pub(super) fn session(
         &mut self,
         input: &TimelineInput<'_>,
         data: u64,
         columns: usize,
     ) -> Arc<WholeSession> {
-        let key = (data, columns);
-        if let Some(kept) = self.session.as_ref().filter(|kept| kept.key == key) {
-            return Arc::clone(kept);
-        }
-        let fresh = Arc::new(WholeSession::new(input, key));
-        self.session = Some(Arc::clone(&fresh));
-        fresh
+        let compute = || WholeSession::new(input, columns);
+        cached(&mut self.session, (data, columns), compute)
     }
 }
 
 impl VisiblePart {
-    fn new(input: &TimelineInput<'_>, key: (u64, Columns)) -> Self {
-        let (axis, columns) = (CallAxis::new(input), &key.1);
+    fn new(input: &TimelineInput<'_>, columns: &Columns) -> Self {
+        let axis = CallAxis::new(input);
         let curve = |samples| reduce::curve(samples, axis, columns);
         let own_count =
             |samples: &[Sample]| reduce::curve_of(samples, |s| s.metered, axis, columns);
         let counting = input.counting().map(|lane| lane.samples);
         let apart = i64::try_from(columns.count / DOTS).unwrap_or(1);
         Self {
-            key,
             bars: reduce::bars(input.area, axis, columns),
             lanes: input.lanes.iter().map(|lane| curve(lane.samples)).collect(),
             own_count: counting.map_or_else(Curve::new, own_count),
@@ -165,10 +172,10 @@ impl VisiblePart {
 }
 
 impl WholeSession {
-    fn new(input: &TimelineInput<'_>, key: (u64, usize)) -> Self {
+    fn new(input: &TimelineInput<'_>, n_columns: usize) -> Self {
         let axis = CallAxis::new(input);
         let lanes = || input.lanes.iter().map(|lane| lane.samples);
-        let compared_window = input.compared_session.map(|other| other.limits[0]);
+        let compared_window = input.compared_session.map(|other| other.window);
         let samples = if input.area.is_empty() {
             let longest = lanes().max_by_key(|samples| samples.len());
             longest.unwrap_or_default()
@@ -180,8 +187,7 @@ impl WholeSession {
             samples.any(|sample| sample.by_kind[kind.index()] > 0)
         };
         Self {
-            key,
-            bars: reduce::bars(samples, axis, &Columns::whole(axis, key.1)),
+            bars: reduce::bars(samples, axis, &Columns::whole(axis, n_columns)),
             heaviest: input.heaviest(),
             window: input
                 .windows
@@ -210,14 +216,14 @@ impl WholeSession {
 /// Returns the label of the lowest kind. Content before the first message may be recorded, known only by its size, or
 /// both.
 pub(super) fn lowest_label(input: &TimelineInput<'_>) -> &'static str {
-    let (mut is_any_unseen, mut is_any_recorded) = (false, false);
+    let (mut is_any_unrecorded, mut is_any_recorded) = (false, false);
     for (call, sample) in input.area.iter().enumerate() {
         let system = Tokens::from(sample.by_kind[Kind::System.index()]);
-        let unseen = (input.unseen)(call).min(system);
-        is_any_unseen |= unseen > Tokens::ZERO;
-        is_any_recorded |= system > unseen;
+        let unrecorded = (input.unrecorded)(call).min(system);
+        is_any_unrecorded |= unrecorded > Tokens::ZERO;
+        is_any_recorded |= system > unrecorded;
     }
-    match (is_any_unseen, is_any_recorded) {
+    match (is_any_unrecorded, is_any_recorded) {
         (true, false) => wording::NOT_RECORDED,
         (true, true) => wording::PARTLY_NOT_RECORDED,
         _ => wording::kind(Kind::System),
@@ -239,7 +245,7 @@ pub(super) fn fingerprint(input: &TimelineInput<'_>) -> u64 {
         (
             contexts.as_ptr() as usize,
             contexts.len(),
-            other.limits,
+            (other.window, other.usable_window),
             other.is_by_share,
         )
     });

@@ -3,6 +3,7 @@
 #![expect(clippy::float_cmp, reason = "positions of calls are exact")]
 
 use super::axis::CallAxis;
+use super::dashes::DashPattern;
 use super::input::{Axis, TimelineInput};
 use super::reduce::{self, Columns};
 use super::state::{TimelineState, fingerprint, lowest_label};
@@ -13,6 +14,14 @@ use crate::engine::Sample;
 use crate::session::Kind;
 use crate::units::{Share, Tokens};
 use egui::Pos2;
+
+fn pattern(nth: usize, of: usize) -> DashPattern {
+    DashPattern {
+        length: 5.0,
+        nth,
+        of,
+    }
+}
 
 fn samples(n: usize, tokens: impl Fn(usize) -> u32) -> Vec<Sample> {
     let sample = |call| {
@@ -36,11 +45,16 @@ fn samples(n: usize, tokens: impl Fn(usize) -> u32) -> Vec<Sample> {
     (0..n).map(sample).collect()
 }
 
-fn input<'a>(area: &'a [Sample], turn_starts: &'a [usize], axis: Axis) -> TimelineInput<'a> {
+/// Returns an input with a stacked area only.
+pub(super) fn input<'a>(
+    area: &'a [Sample],
+    turn_starts: &'a [usize],
+    axis: Axis,
+) -> TimelineInput<'a> {
     TimelineInput {
         revision: 0,
         area,
-        unseen: &|_| Tokens::ZERO,
+        unrecorded: &|_| Tokens::ZERO,
         lanes: &[],
         recorded_usage: &[],
         windows: &[Tokens(200_000)],
@@ -229,6 +243,18 @@ fn zooming_keeps_the_position_under_the_pointer_and_stays_within_the_session() {
 }
 
 #[test]
+fn a_view_stays_within_both_axes() {
+    let view = |tokens| View {
+        tokens: Some(tokens),
+        ..View::whole(1000.0)
+    };
+    let within = |tokens| view(tokens).within(1000.0, 100.0);
+    assert_eq!(within([90.0, 120.0]), view([70.0, 100.0]));
+    assert_eq!(within([-10.0, 20.0]), view([0.0, 30.0]));
+    assert_eq!(within([20.0, 500.0]), view([0.0, 100.0]));
+}
+
+#[test]
 fn a_line_is_split_without_a_gap() {
     let line: Vec<Pos2> = [(0.0, 0.0), (10.0, 10.0), (20.0, 10.0)]
         .map(|(x, y)| Pos2::new(x, y))
@@ -249,7 +275,7 @@ fn dashes_of_coinciding_lines_alternate() {
         .map(|(x, y)| Pos2::new(x, y))
         .to_vec();
     let covered = |nth| {
-        let dashes = dashes::dashes(&line, 5.0, (nth, 3));
+        let dashes = dashes::dashes(&line, pattern(nth, 3));
         let ends = dashes
             .iter()
             .map(|dash| (dash[0].x, dash[dash.len() - 1].x));
@@ -268,7 +294,7 @@ fn a_vertical_drop_is_not_dashed() {
     let line: Vec<Pos2> = [(7.0, 90.0), (7.0, 10.0)]
         .map(|(x, y)| Pos2::new(x, y))
         .to_vec();
-    let dashes = dashes::dashes(&line, 5.0, (0, 2));
+    let dashes = dashes::dashes(&line, pattern(0, 2));
     assert_eq!(dashes, [line]);
 }
 
@@ -278,9 +304,9 @@ fn unrecorded_content_is_not_labelled_system() {
     for sample in &mut all {
         sample.by_kind[Kind::System.index()] = 40;
     }
-    let named = |unseen: &dyn Fn(usize) -> Tokens| {
+    let named = |unrecorded: &dyn Fn(usize) -> Tokens| {
         lowest_label(&TimelineInput {
-            unseen,
+            unrecorded,
             ..input(&all, &[0], Axis::Calls)
         })
     };

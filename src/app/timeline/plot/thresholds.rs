@@ -5,7 +5,7 @@ use super::input::TimelineResponse;
 use super::state::TimelineState;
 use super::view::View;
 use crate::app::theme;
-use crate::app::widgets::{grouped, slide};
+use crate::app::widgets::{grouped, slider};
 use crate::units::{Share, Tokens};
 use egui::{
     Color32, CursorIcon, Id, Pos2, Rect, Response, Sense, Shape, Stroke, StrokeKind, TextStyle, Ui,
@@ -24,14 +24,14 @@ const GRAIN: f64 = 1000.0;
 
 /// A threshold at the last call in view.
 struct Threshold {
-    kind: Kind,
+    kind: ThresholdKind,
     name: &'static str,
     tokens: f64,
     color: Color32,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum ThresholdKind {
     Window,
     Usable,
     Trigger,
@@ -158,13 +158,13 @@ fn thresholds(chart: &Chart<'_>) -> Vec<Threshold> {
     let budget = input.budget(chart.last);
     let mut all = vec![
         Threshold {
-            kind: Kind::Window,
+            kind: ThresholdKind::Window,
             name: "window",
             tokens: budget.window.as_f64(),
             color: palette.bad,
         },
         Threshold {
-            kind: Kind::Usable,
+            kind: ThresholdKind::Usable,
             name: "usable",
             tokens: budget.usable().as_f64(),
             color: palette.warn,
@@ -172,7 +172,7 @@ fn thresholds(chart: &Chart<'_>) -> Vec<Threshold> {
     ];
     if let Some(tokens) = input.trigger_tokens(chart.last) {
         all.push(Threshold {
-            kind: Kind::Trigger,
+            kind: ThresholdKind::Trigger,
             name: "trigger",
             tokens,
             color: palette.accent,
@@ -199,7 +199,7 @@ fn drag(
             .value_from_position(pointer - vec2(0.0, state.grab))
             .y;
         let usable = chart.input.budget(chart.last).usable().as_f64().max(1.0);
-        let value = if threshold.kind == Kind::Trigger {
+        let value = if threshold.kind == ThresholdKind::Trigger {
             tokens / usable
         } else {
             tokens
@@ -230,31 +230,31 @@ fn value_from_keyboard(
     chart: &Chart<'_>,
 ) -> Option<f64> {
     let (value, range, step): (f64, RangeInclusive<f64>, f64) = match threshold.kind {
-        Kind::Trigger => (
+        ThresholdKind::Trigger => (
             chart.input.trigger.map_or(0.0, |share| share.0),
             0.02..=1.0,
             0.01,
         ),
-        Kind::Usable => (
+        ThresholdKind::Usable => (
             threshold.tokens,
             GRAIN..=chart.input.budget(chart.last).window.as_f64().max(GRAIN),
             GRAIN,
         ),
-        Kind::Window => (threshold.tokens, GRAIN..=10_000_000.0, GRAIN),
+        ThresholdKind::Window => (threshold.tokens, GRAIN..=10_000_000.0, GRAIN),
     };
-    slide::requested_value(ui, handle, threshold.name, value, &range, step)
+    slider::requested_value(ui, handle, threshold.name, value, &range, step)
 }
 
-fn set(kind: Kind, value: f64, chart: &Chart<'_>, out: &mut TimelineResponse) {
+fn set(kind: ThresholdKind, value: f64, chart: &Chart<'_>, out: &mut TimelineResponse) {
     let tokens = |value: f64| Tokens(((value / GRAIN).round() * GRAIN).max(GRAIN) as u64);
     match kind {
-        Kind::Trigger => {
+        ThresholdKind::Trigger => {
             out.trigger = Some(Share(((value * 100.0).round() / 100.0).clamp(0.02, 1.0)));
         }
-        Kind::Usable => {
+        ThresholdKind::Usable => {
             out.output_reserve = Some(chart.input.budget(chart.last).window - tokens(value));
         }
-        Kind::Window => out.window = Some(tokens(value)),
+        ThresholdKind::Window => out.window = Some(tokens(value)),
     }
 }
 
@@ -300,15 +300,15 @@ fn arrows(ui: &Ui, at: Pos2, color: Color32, has_down: bool) {
 fn paint_value(ui: &Ui, threshold: &Threshold, height: f32, chart: &Chart<'_>) {
     let budget = chart.input.budget(chart.last);
     let text = match threshold.kind {
-        Kind::Window => format!("{} tok", grouped(threshold.tokens)),
-        Kind::Usable => {
+        ThresholdKind::Window => format!("{} tok", grouped(threshold.tokens)),
+        ThresholdKind::Usable => {
             format!(
                 "{} tok · {} kept for the answer",
                 grouped(threshold.tokens),
                 grouped(budget.output_reserve.as_f64())
             )
         }
-        Kind::Trigger => {
+        ThresholdKind::Trigger => {
             let share = chart.input.trigger.map_or(0.0, |share| share.0);
             format!("{share:.2} of usable · {} tok", grouped(threshold.tokens))
         }

@@ -1,6 +1,7 @@
 //! The visible part of the session, and the input that changes it.
 
 use super::axis::CallAxis;
+use super::input::TimelineInput;
 use crate::app::selection::CallRange;
 use crate::app::widgets::drag;
 use egui::{
@@ -59,8 +60,13 @@ impl View {
 
     /// Returns the nearest view within the axes. `top` is the top of the vertical axis.
     pub(super) fn within(self, end: f64, top: f64) -> Self {
+        let tokens = self.tokens.map(|[bottom, to]| {
+            let span = (to - bottom).min(top);
+            let bottom = bottom.clamp(0.0, top - span);
+            [bottom, bottom + span]
+        });
         Self {
-            tokens: self.tokens.filter(|[bottom, _]| *bottom < top),
+            tokens,
             ..self.showing(self.from, self.to, end)
         }
     }
@@ -126,7 +132,7 @@ pub(super) fn gestures(
         let by = -plot.drag_delta();
         view = view.moved(f64::from(by.x) * per_point[0], axis.end());
         if let Some([bottom, top]) = &mut view.tokens {
-            let by = (f64::from(by.y) * per_point[1]).max(-*bottom);
+            let by = f64::from(by.y) * per_point[1];
             *bottom += by;
             *top += by;
         }
@@ -186,7 +192,7 @@ fn wheel(
     view
 }
 
-/// Result of key input.
+/// Result of keys.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct KeyInput {
     /// The call to select.
@@ -201,18 +207,18 @@ pub(super) struct KeyInput {
 pub(super) fn keys(
     ui: &Ui,
     plot: &Response,
-    takes_keys: bool,
+    input: &TimelineInput<'_>,
     axis: CallAxis<'_>,
     view: View,
-    (selected, range, last): (Option<usize>, Option<CallRange>, usize),
 ) -> KeyInput {
+    let (selected, range, last) = (input.selected, input.range, input.calls() - 1);
     if plot.has_focus() {
         let filter = EventFilter {
             horizontal_arrows: true,
             ..EventFilter::default()
         };
         ui.memory_mut(|memory| memory.set_focus_lock_filter(plot.id, filter));
-    } else if !takes_keys {
+    } else if !input.takes_keys {
         return KeyInput::default();
     }
     let pressed =
@@ -221,8 +227,8 @@ pub(super) fn keys(
     let mut out = KeyInput::default();
     for (key, by) in [(Key::ArrowLeft, -1), (Key::ArrowRight, 1)] {
         if pressed(Modifiers::SHIFT, key) {
-            let (range, end) = CallRange::extended(range, current, by, last);
-            (out.range, out.call) = (Some(range), Some(end));
+            let extended = CallRange::extended(range, current, by, last);
+            (out.range, out.call) = (Some(extended.calls), Some(extended.moved_to));
         }
     }
     for (modifiers, by) in [(Modifiers::COMMAND, 10), (Modifiers::NONE, 1)] {

@@ -75,7 +75,7 @@ impl Live {
     /// Removes and returns the oldest `n` results.
     pub(in crate::engine) fn take_oldest(&mut self, n: usize) -> Vec<LiveResult> {
         let taken = self.results.drain(..n).collect();
-        self.took(taken)
+        self.note_removed(taken)
     }
 
     /// Removes and returns the results at these positions (ascending).
@@ -90,10 +90,10 @@ impl Live {
             places.next_if(|place| **place == at).is_some()
         };
         let taken = self.results.extract_if(*first..=*last, is_one).collect();
-        self.took(taken)
+        self.note_removed(taken)
     }
 
-    fn took(&mut self, taken: Vec<LiveResult>) -> Vec<LiveResult> {
+    fn note_removed(&mut self, taken: Vec<LiveResult>) -> Vec<LiveResult> {
         self.metered -= sum(&taken);
         self.forget_search();
         taken
@@ -114,19 +114,19 @@ impl Live {
         protect: u64,
         from_message: u32,
     ) -> (usize, Tokens) {
-        let is_spared = |nth: usize, older: u64| {
+        let is_kept = |nth: usize, older: u64| {
             self.metered - older <= protect || self.results[nth].message >= from_message
         };
         let (mut n, mut older) = self.searched.get();
         // If results are in order, all after a kept one are kept, so the search may begin anywhere.
         while n > 0 {
             let before = older - u64::from(self.results[n - 1].metered);
-            if n <= most && self.is_ascending && !is_spared(n - 1, before) {
+            if n <= most && self.is_ascending && !is_kept(n - 1, before) {
                 break;
             }
             (n, older) = (n - 1, before);
         }
-        while n < most && !is_spared(n, older) {
+        while n < most && !is_kept(n, older) {
             older += u64::from(self.results[n].metered);
             n += 1;
         }

@@ -142,7 +142,7 @@ impl<'a> Working<'a> {
     }
 
     /// Returns the number of messages in the context, without instructions.
-    pub(in crate::engine) fn spoken(&self) -> usize {
+    pub(in crate::engine) fn n_messages(&self) -> usize {
         let end = self.case.index.preamble_end;
         let is_instruction = |entry: &&Entry| entry.message().is_some_and(|m| m < end);
         let entries = self.context.entries.iter();

@@ -4,18 +4,15 @@ mod meter;
 mod stage;
 mod take;
 
-use super::meter::Meter;
+use super::meter::{Count, Meter};
+use super::stages::Stage;
 use super::{Knob, KnobRole, Policy, PolicyError, PolicyKind, Proof};
-use crate::engine::expr::{Expr, ExprError, Type, Vocabulary};
-use crate::engine::named::Registry;
+use crate::engine::expr::{Definition, Expr, ExprError, Type, Vocabulary};
 use crate::engine::named::window::NamedWindow;
+use crate::engine::named::{NamedMeter, Registry};
 use meter::MeterToml;
 use serde::Deserialize;
-use stage::StageToml;
-use std::collections::BTreeMap;
-
-/// Maximum number of nodes of an expression after its names are substituted.
-const MAX_NODES: usize = 4_096;
+use stage::{StageToml, invalid};
 
 /// The TOML file.
 #[derive(Deserialize)]
@@ -86,7 +83,7 @@ impl Policy {
         let mut vocabulary = Vocabulary {
             names: knobs
                 .iter()
-                .map(|k| (k.name.clone(), Type::Number))
+                .map(|k| (k.name.clone(), Definition::SETTING))
                 .collect(),
             stages: file.stages.iter().map(|s| s.id.clone()).collect(),
         };
@@ -97,6 +94,11 @@ impl Policy {
             .map(|s| stage::stage(s, &vocabulary, registry))
             .collect::<Result<Vec<_>, _>>()?;
         distinct(&vocabulary.stages)?;
+        let meter = file.meter.as_ref();
+        let meter = meter.map_or(Ok(Meter::TRUE), |m| meter::meter(m, registry))?;
+        if let Count::Named(named) = meter.count {
+            check_units(named, &stages)?;
+        }
         let reserve = file.output_reserve.as_deref();
         let reserve = reserve
             .map(|text| Expr::parse(text, Type::Number, &vocabulary).map_err(at("output_reserve")))
@@ -111,10 +113,7 @@ impl Policy {
             help: file.help,
             kind: file.kind,
             proof: file.proof,
-            meter: file
-                .meter
-                .as_ref()
-                .map_or(Ok(Meter::TRUE), |m| meter::meter(m, registry))?,
+            meter,
             believed_fill,
             reserve,
             window: file.window.map(|w| window(&w, registry)).transpose()?,
@@ -179,22 +178,13 @@ fn lets(
     vocabulary: &mut Vocabulary,
 ) -> Result<Vec<(String, Expr)>, PolicyError> {
     let mut lets = Vec::new();
-    let mut sizes = BTreeMap::new();
     for (name, value) in table {
         let place = format!("[let] {name}");
         let text = value.as_str().ok_or_else(|| {
             PolicyError::Invalid(format!("{place}: expected an expression in quotes"))
         })?;
-        let (expr, found) = Expr::parse_any(text, vocabulary).map_err(at(&place))?;
-        // A run substitutes each name: doubling it a few dozen times would exhaust the memory.
-        let written_out = expr.written_out(&sizes);
-        if written_out > MAX_NODES {
-            return Err(PolicyError::Invalid(format!(
-                "{place}: too long once written out"
-            )));
-        }
-        sizes.insert(name.clone(), written_out);
-        vocabulary.names.insert(name.clone(), found);
+        let (expr, definition) = Expr::parse_any(text, vocabulary).map_err(at(&place))?;
+        vocabulary.names.insert(name.clone(), definition);
         lets.push((name, expr));
     }
     Ok(lets)
@@ -205,6 +195,18 @@ fn at(place: &str) -> impl Fn(ExprError) -> PolicyError {
         place: place.to_owned(),
         error,
     }
+}
+
+/// Rejects stages that count tokens if the meter counts whole messages in units of its own.
+fn check_units(meter: &NamedMeter, stages: &[Stage]) -> Result<(), PolicyError> {
+    let rule = |stage: &Stage| Some((stage.id.clone(), stage.token_rule()?));
+    stages.iter().find_map(rule).map_or(Ok(()), |(id, rule)| {
+        let what = format!(
+            "`{rule}` counts tokens, but the meter `{}` counts whole messages in its own unit; use `count` in [meter]",
+            meter.name
+        );
+        Err(invalid(&format!("stage '{id}'"), &what))
+    })
 }
 
 fn distinct(ids: &[String]) -> Result<(), PolicyError> {

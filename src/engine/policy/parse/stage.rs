@@ -6,7 +6,7 @@ use crate::engine::expr::{Expr, Type, Vocabulary};
 use crate::engine::named::Registry;
 use crate::engine::policy::PolicyError;
 use crate::engine::policy::stages::{
-    Action, Clear, Cut, Drop, Guard, Hook, Log, Mutates, Named, Repair, Stage, Summarize,
+    Action, Clear, Cut, Drop, Guard, Hook, Log, LogPiece, Mutates, Named, Repair, Stage, Summarize,
     SummaryPosition, Take, Unit,
 };
 use serde::Deserialize;
@@ -133,9 +133,7 @@ fn action(
         }),
         ActionToml::Cut(settings) => Action::Cut(cut(settings, vocabulary, place)?),
         ActionToml::Drop(drop) => Action::Drop(drop),
-        ActionToml::Log(line) => Action::Log(Log::parse(&line, |text| {
-            Expr::parse(text, Type::Number, vocabulary).map_err(at(place))
-        })?),
+        ActionToml::Log(line) => Action::Log(log(&line, vocabulary, place)?),
         ActionToml::Summarize {
             max_tokens,
             prefix,
@@ -169,6 +167,32 @@ fn cut(cut: CutToml, vocabulary: &Vocabulary, place: &str) -> Result<Cut, Policy
         marker: cut.marker.into(),
         spills: cut.spill,
     })
+}
+
+/// Maximum number of decimals of a value in a log line.
+const MAX_DECIMALS: usize = 15;
+
+/// Parses a log line with expressions in braces, each with its number of decimals: `{used / usable:.1}` (default: 0).
+fn log(line: &str, vocabulary: &Vocabulary, place: &str) -> Result<Log, PolicyError> {
+    let mut pieces = Vec::new();
+    let mut rest = line;
+    while let Some((text, more)) = rest.split_once('{') {
+        let Some((inside, behind)) = more.split_once('}') else {
+            return Err(invalid(place, &format!("`{{{more}` has no closing brace")));
+        };
+        let (value, decimals) = inside.rsplit_once(":.").unwrap_or((inside, "0"));
+        let decimals = decimals.parse().ok().filter(|n| *n <= MAX_DECIMALS);
+        let decimals = decimals.ok_or_else(|| {
+            let what = format!("`{{{inside}}}`: decimals are a number from 0 to {MAX_DECIMALS}");
+            invalid(place, &what)
+        })?;
+        let value = Expr::parse(value, Type::Number, vocabulary).map_err(at(place))?;
+        pieces.push(LogPiece::Text(text.to_owned()));
+        pieces.push(LogPiece::Value(value, decimals));
+        rest = behind;
+    }
+    pieces.push(LogPiece::Text(rest.to_owned()));
+    Ok(Log { pieces })
 }
 
 /// Returns the default prompt of a summary.

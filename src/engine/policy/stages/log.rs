@@ -21,30 +21,6 @@ pub enum LogPiece {
 }
 
 impl Log {
-    /// Parses a line with expressions in braces.
-    ///
-    /// # Errors
-    /// Returns the error of `expr`, or an error if a brace is not closed.
-    pub(in crate::engine) fn parse<E>(
-        line: &str,
-        expr: impl Fn(&str) -> Result<Expr, E>,
-    ) -> Result<Self, E> {
-        let mut pieces = Vec::new();
-        let mut rest = line;
-        while let Some((text, more)) = rest.split_once('{') {
-            let (inside, behind) = more.split_once('}').unwrap_or((more, ""));
-            let (value, decimals) = match inside.rsplit_once(":.") {
-                Some((value, decimals)) => (value, decimals.parse().unwrap_or(0)),
-                None => (inside, 0),
-            };
-            pieces.push(LogPiece::Text(text.to_owned()));
-            pieces.push(LogPiece::Value(expr(value)?, decimals));
-            rest = behind;
-        }
-        pieces.push(LogPiece::Text(rest.to_owned()));
-        Ok(Self { pieces })
-    }
-
     /// Returns the line at this moment.
     pub(in crate::engine) fn line(&self, moment: &Moment) -> String {
         let mut line = String::new();

@@ -347,9 +347,23 @@ impl Stage {
             delay: self.delay.as_ref().map(bind),
         }
     }
-}
 
-impl Stage {
+    /// Returns the first keyword that needs tokens of messages or of their parts; `None` if it has none.
+    pub(in crate::engine) fn token_rule(&self) -> Option<&'static str> {
+        if self.action.takes() == Some(TakeKind::ToolResults) && self.at != Hook::ToolResult {
+            return Some(self.action.kind().name());
+        }
+        let rule = |keep: &Keep| match keep {
+            Keep::LastTokens(_) => Some("last_tokens"),
+            Keep::LastToolTokens(_) => Some("last_tool_tokens"),
+            Keep::UserTokens(_) => Some("user_tokens"),
+            _ => None,
+        };
+        let has_minimum = self.guard.min_saved.is_some() && self.action.takes().is_some();
+        let kept = self.take.keep.iter().find_map(rule);
+        kept.or_else(|| has_minimum.then_some("min_saved"))
+    }
+
     /// Returns whether its content, effect, savings, cooldown and wait do not depend on measurements. Its trigger may.
     pub(in crate::engine) fn is_settled(&self) -> bool {
         let is_constant = |expr: &Expr| expr.constant_value().is_some();

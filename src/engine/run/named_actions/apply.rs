@@ -10,7 +10,7 @@ use crate::engine::conversion::message_edits::{EditResult, MessageEdits, edits_o
 use crate::engine::conversion::stand_in::StandIn;
 use crate::engine::named::edits::{Edits, MessageEdit};
 use crate::engine::named::{Rewritten, edited};
-use crate::engine::outcome::event::{Did, Event};
+use crate::engine::outcome::event::{Effect, Event};
 use crate::engine::outcome::{Halt, Idle};
 use crate::engine::policy::stages::ActionKind;
 use crate::engine::policy::stages::{Action, Mutates};
@@ -152,7 +152,7 @@ impl Run<'_> {
             self.acted = true;
         }
         if changed && repeated.is_some() {
-            self.took(stage, metered);
+            self.note_removed(stage, metered);
             return;
         }
         self.outcome.compactions += usize::from(context_change.removed && is_new && !repairs);
@@ -162,36 +162,28 @@ impl Run<'_> {
                 why: why.clone(),
             });
         }
-        let mut cause = self.triggers.cause(stage);
-        cause.terms.extend(done.terms);
-        self.outcome.events.push(Event {
-            call: self.call,
-            stage: self.triggers.stage(stage).id.clone(),
-            action: self.triggers.stage(stage).action.kind(),
-            cause,
-            measured,
+        let effect = match (context_change.removed, changed) {
+            (true, _) => Effect::Removed,
+            (_, true) => Effect::Changed,
+            // An action that wrote elsewhere, or ended the run, counts as an event.
+            _ if done.fired && done.halt.is_none() && pending.answers.is_empty() => Effect::Nothing,
+            _ => Effect::Logged,
+        };
+        let mut event = Event {
             before,
-            after: self.working.tokens(),
             messages,
             request: (!pending.answers.is_empty()).then_some(pending.traffic),
-            did: match (context_change.removed, changed) {
-                (true, _) => Did::Removed,
-                (_, true) => Did::Changed,
-                // An action that wrote elsewhere, or ended the run, counts as an event.
-                _ if done.fired && done.halt.is_none() && pending.answers.is_empty() => {
-                    Did::Nothing
-                }
-                _ => Did::Logged,
-            },
+            effect,
             orphans: self.working.orphans().saturating_sub(orphans),
             forgotten: self.forgotten(pending, &earlier, event),
-            left: self.working.spoken(),
             log: done.log,
             files: done.files,
-            error: self.error_for(stage).cloned(),
-        });
+            ..self.event_of(stage, measured)
+        };
+        event.cause.terms.extend(done.terms);
+        self.outcome.events.push(event);
         if changed {
-            self.took(stage, metered);
+            self.note_removed(stage, metered);
         }
     }
 
@@ -291,7 +283,7 @@ impl Run<'_> {
         stage: usize,
         messages: &[Range<usize>],
     ) -> bool {
-        if !self.goes_on(stage) {
+        if !self.continues_view(stage) {
             return true;
         }
         let Some(last) = self.last_event(stage) else {
@@ -309,7 +301,7 @@ impl Run<'_> {
     }
 
     /// Returns whether a stage acts at consecutive calls on a view, which is rebuilt for each call.
-    pub(in crate::engine::run) fn goes_on(&self, stage: usize) -> bool {
+    pub(in crate::engine::run) fn continues_view(&self, stage: usize) -> bool {
         let is_view = self.triggers.stage(stage).mutates == Mutates::View;
         is_view
             && self

@@ -1,6 +1,6 @@
 //! Collects the lines of each section of the digest, in order of importance.
 
-use crate::session::{Body, Message, Role, Session};
+use crate::session::{Body, COMMAND_KEYS, Message, PATH_KEYS, Role, Session};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
@@ -19,20 +19,6 @@ const STANDING: [&str; 12] = [
     "remember",
     "without ever",
 ];
-
-/// Argument names under which tools take a path.
-const PATH_KEYS: [&str; 7] = [
-    "file_path",
-    "path",
-    "filename",
-    "file",
-    "target_file",
-    "notebook_path",
-    "relative_path",
-];
-
-/// Argument names under which tools take a command.
-const COMMAND_KEYS: [&str; 3] = ["command", "cmd", "script"];
 
 fn said<'a>(
     session: &'a Session,

@@ -1,20 +1,20 @@
 //! Claude Code's sub-agents: `ID/subagents/agent-*.jsonl` next to `ID.jsonl`; in older versions `agent-*.jsonl` next to it.
 
-use super::SubAgentFiles;
+use super::Layout;
 use super::scan::{
     FileStart, FoundSubAgent, MAX_SUB_AGENTS, START_BYTES, entries, is_file, is_file_name,
     is_folder, open, read_start,
 };
-use crate::formats::{AgentCalls, ImportReport};
+use crate::formats::{AgentCalls, ImportReport, SubAgentFiles};
 use crate::session::{Conversation, Session, SubAgent, Track};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-pub(super) const SUB_AGENT_FILES: SubAgentFiles = SubAgentFiles {
-    format: "claude_code",
+pub(super) const LAYOUT: Layout = Layout {
+    location: SubAgentFiles::SessionFolder,
     find,
     describe,
-    ..SubAgentFiles::DEFAULT
+    ..Layout::DEFAULT
 };
 
 /// Prefix of the file names.

@@ -1,19 +1,19 @@
 //! Codex's sub-agents: separate rollouts in the folder of sessions (one subfolder per day). The first line names the thread
 //! that started them.
 
-use super::SubAgentFiles;
+use super::Layout;
 use super::scan::{ChildFile, FoundSubAgent, conversations, entries, is_folder, name_of, open};
-use crate::formats::{self, ImportReport, SessionIdentity};
+use crate::formats::{self, ImportReport, SessionIdentity, SubAgentFiles};
 use crate::session::Session;
 use crate::units;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub(super) const SUB_AGENT_FILES: SubAgentFiles = SubAgentFiles {
-    format: "codex_rollout",
+pub(super) const LAYOUT: Layout = Layout {
+    location: SubAgentFiles::DayFolders,
     find,
-    ..SubAgentFiles::DEFAULT
+    ..Layout::DEFAULT
 };
 
 /// Maximum number of files whose first line is read.

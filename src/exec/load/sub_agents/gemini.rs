@@ -1,20 +1,20 @@
 //! Gemini CLI's sub-agents: `chats/PARENT/ID.jsonl` (older versions: `.json`) next to the parent's `chats/session-*`. PARENT
 //! is the id of the parent's session.
 
-use super::SubAgentFiles;
+use super::Layout;
 use super::scan::{
     ChildFile, FoundSubAgent, MAX_SUB_AGENTS, conversations, entries, is_file, is_file_name,
     name_of,
 };
-use crate::formats::{self, ImportReport, SessionIdentity};
+use crate::formats::{self, ImportReport, SessionIdentity, SubAgentFiles};
 use crate::session::Session;
 use std::path::{Path, PathBuf};
 
-pub(super) const SUB_AGENT_FILES: SubAgentFiles = SubAgentFiles {
-    format: "gemini_cli",
+pub(super) const LAYOUT: Layout = Layout {
+    location: SubAgentFiles::ParentFolder,
     find,
     parent_id,
-    ..SubAgentFiles::DEFAULT
+    ..Layout::DEFAULT
 };
 
 /// Folder of all sessions of a project.

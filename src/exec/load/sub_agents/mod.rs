@@ -13,7 +13,7 @@ mod scan;
 
 use super::session_folder;
 use crate::exec::files::{LoadError, file_name, read_all};
-use crate::formats::{self, ImportReport, Input, Parsed, SubAgentCalls};
+use crate::formats::{self, ImportReport, Input, Parsed, SubAgentCalls, SubAgentFiles};
 use crate::progress::Progress;
 use crate::session::{Conversation, Session, Track};
 use crate::units::Bytes;
@@ -22,41 +22,42 @@ use scan::{FoundSubAgent, MAX_SUB_AGENTS, open};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// How the program of a format stores sub-agents in files of their own.
-struct SubAgentFiles {
-    /// Name of the format of the main session.
-    format: &'static str,
+/// How a program stores sub-agents in files of their own.
+struct Layout {
+    /// Location of the files.
+    location: SubAgentFiles,
     /// Finds the sub-agents of the session at a path.
     find: fn(&Path, &Session, &ImportReport) -> Vec<FoundSubAgent>,
     /// Returns the id of the session that started the sub-agent at a path, if the path contains it.
     parent_id: fn(&Path) -> Option<String>,
-    /// Returns the title of the session with an id, if it is stored near the session at a path.
-    title_of: fn(&Path, &str) -> Option<String>,
+    /// Returns the title of a session, if it is stored near another one. Receives the other's path, the format and the id.
+    title_of: fn(&Path, &str, &str) -> Option<String>,
     /// Sets the track and the title of the sub-agent's session at a path.
     describe: fn(&Path, &Session, &ImportReport, &mut Session),
 }
 
-impl SubAgentFiles {
-    /// Defaults for the rows: paths reveal neither parent nor title. Every row sets `format` and `find`.
+impl Layout {
+    /// Defaults for the rows: paths reveal neither parent nor title. Every row sets `location` and `find`.
     const DEFAULT: Self = Self {
-        format: "",
+        location: SubAgentFiles::SessionFolder,
         find: |_, _, _| Vec::new(),
         parent_id: |_| None,
-        title_of: |_, _| None,
+        title_of: |_, _, _| None,
         describe: describe_by_identity,
     };
 
     fn of(format: &str) -> Option<&'static Self> {
-        ALL.iter().find(|files| files.format == format)
+        let location = formats::by_name(format)?.sub_agent_files?;
+        LAYOUTS.iter().find(|layout| layout.location == location)
     }
 }
 
-/// One row for each format with such files.
-static ALL: [SubAgentFiles; 4] = [
-    claude::SUB_AGENT_FILES,
-    codex::SUB_AGENT_FILES,
-    gemini::SUB_AGENT_FILES,
-    opencode::SUB_AGENT_FILES,
+/// One row for each location.
+static LAYOUTS: [Layout; 4] = [
+    claude::LAYOUT,
+    codex::LAYOUT,
+    gemini::LAYOUT,
+    opencode::LAYOUT,
 ];
 
 /// Adds the sub-agents of the session at `path` to its conversations. Returns the files of those with a file of their own,
@@ -70,7 +71,7 @@ pub(super) fn attach(
     let Some(main) = parsed.sessions.first() else {
         return files;
     };
-    let Some(stored) = SubAgentFiles::of(main.source.format) else {
+    let Some(stored) = Layout::of(main.source.format) else {
         return files;
     };
     let report = &mut parsed.report;
@@ -93,7 +94,7 @@ pub(super) fn attach(
 
 /// Returns the title of the session that started the one at `path`, if its program stores both in one folder.
 pub(in crate::exec) fn parent_name(path: &Path, format: &str, parent: &str) -> Option<String> {
-    (SubAgentFiles::of(format)?.title_of)(path, parent)
+    (Layout::of(format)?.title_of)(path, format, parent)
 }
 
 /// Reads the file of a sub-agent.
@@ -123,7 +124,7 @@ pub(super) fn read(
     };
     let mut parsed = formats::parse_with(&document, progress)
         .map_err(|error| LoadError(format!("{shown}: {error}")))?;
-    let stored = SubAgentFiles::of(main.source.format);
+    let stored = Layout::of(main.source.format);
     if let Some((session, stored)) = parsed.sessions.first_mut().zip(stored) {
         (stored.describe)(path, main, report, session);
     }

@@ -1,17 +1,19 @@
 //! `OpenCode`'s sub-agents in its storage folder: sessions of the same project that name their parent.
 
-use super::SubAgentFiles;
+use super::Layout;
 use super::scan::{FoundSubAgent, entries, name_of, open};
-use crate::formats::{ImportReport, SessionIdentity, SubAgentCalls, identity, identity_of};
+use crate::formats::{
+    ImportReport, SessionIdentity, SubAgentCalls, SubAgentFiles, identity, identity_of,
+};
 use crate::session::{Conversation, Session};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-pub(super) const SUB_AGENT_FILES: SubAgentFiles = SubAgentFiles {
-    format: "opencode",
+pub(super) const LAYOUT: Layout = Layout {
+    location: SubAgentFiles::ProjectFolder,
     find,
     title_of,
-    ..SubAgentFiles::DEFAULT
+    ..Layout::DEFAULT
 };
 
 /// Maximum number of sessions of a project that are read.
@@ -27,8 +29,8 @@ fn find(path: &Path, main: &Session, report: &ImportReport) -> Vec<FoundSubAgent
     };
     let started = SubAgentCalls::new(main, report);
     let child = |file: PathBuf| {
-        let SessionIdentity { name, .. } =
-            read_identity(&file).filter(|identity| identity.parent.as_ref() == Some(&parent))?;
+        let SessionIdentity { name, .. } = read_identity(main.source.format, &file)
+            .filter(|identity| identity.parent.as_ref() == Some(&parent))?;
         let id = file.file_stem()?.to_str()?;
         let (agent, title) = started.agent(&SessionIdentity {
             id: id.into(),
@@ -50,16 +52,16 @@ fn find(path: &Path, main: &Session, report: &ImportReport) -> Vec<FoundSubAgent
 }
 
 /// Returns the title of the session with this id in the project of the session at `path`.
-fn title_of(path: &Path, id: &str) -> Option<String> {
+fn title_of(path: &Path, format: &str, id: &str) -> Option<String> {
     // The id comes from a file and must not lead to another folder.
     let is_id = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let folder = project(path).filter(|_| id.chars().all(is_id))?;
-    let identity = read_identity(&folder.join(format!("{id}.json")))?;
+    let identity = read_identity(format, &folder.join(format!("{id}.json")))?;
     identity.name.map(String::from)
 }
 
 /// Reads the identity of a session from its file.
-fn read_identity(file: &Path) -> Option<SessionIdentity> {
+fn read_identity(format: &str, file: &Path) -> Option<SessionIdentity> {
     let is_session = name_of(file).starts_with("ses_")
         && file
             .extension()
@@ -67,7 +69,7 @@ fn read_identity(file: &Path) -> Option<SessionIdentity> {
     let opened = is_session.then(|| open(file))??;
     let mut text = Vec::new();
     opened.take(MAX_BYTES).read_to_end(&mut text).ok()?;
-    identity(SUB_AGENT_FILES.format, &text)
+    identity(format, &text)
 }
 
 /// Returns the folder with the sessions of the project to which a session's file belongs.

@@ -35,7 +35,6 @@ const COPIED: &[&str] = &[
 
 /// Writes a managed conversation as a session file.
 pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
-    super::FORMAT.require_source(session)?;
     // Kept in memory until everything is written.
     let bytes = session.source.bytes.whole();
     if managed.is_everything(session) {

@@ -24,7 +24,6 @@ use std::collections::HashSet;
 
 /// Writes a managed conversation as a rollout.
 pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
-    super::FORMAT.require_source(session)?;
     let bytes = session.source.bytes.whole();
     if managed.is_everything(session) {
         return Ok(bytes.to_vec());

@@ -41,23 +41,6 @@ struct DocumentWriter<'a> {
     messages: Vec<Vec<usize>>,
 }
 
-/// Writes a conversation into its own document, for formats that do not accept conversations of other formats.
-pub(in crate::formats) fn write_own_only(
-    session: &Session,
-    managed: &Managed,
-    dialect: &Dialect,
-) -> Result<Vec<u8>, CannotExport> {
-    if session.source.format == dialect.name {
-        return write_own(session, managed, dialect);
-    }
-    Err(CannotExport {
-        reason: format!(
-            "not supported: converting another format to {0}",
-            dialect.name
-        ),
-    })
-}
-
 /// Writes a conversation into its own document.
 pub(in crate::formats) fn write_own(
     session: &Session,

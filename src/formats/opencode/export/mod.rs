@@ -19,7 +19,6 @@ use std::borrow::Cow;
 /// Writes the conversation.
 pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
     let bytes: &[u8] = &session.source.bytes.whole();
-    FORMAT.require_source(session)?;
     if is_whole(session, managed, &FORMAT) {
         return Ok(bytes.to_vec());
     }

@@ -8,10 +8,9 @@
 mod event_content;
 mod events;
 
-use crate::formats::json::Row;
 use crate::formats::read_log::ReadLog;
 use crate::formats::transcript::Transcript;
-use crate::formats::{Format, Input, ParseError, Parsed, Probe, RecordedData, json, jsonl};
+use crate::formats::{Format, Input, ParseError, Parsed, Probe, RecordedData, json};
 use crate::progress::Progress;
 use events::SdkReader;
 use serde_json::Value;
@@ -20,6 +19,7 @@ pub(in crate::formats) const SDK: Format = Format {
     name: "openhands_sdk",
     label: "OpenHands SDK events",
     detect,
+    combine_files: Some(super::combined_events),
     parse,
     recorded: &[
         RecordedData::Usage,
@@ -54,13 +54,7 @@ fn detect(probe: &Probe) -> Option<String> {
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let mut log = ReadLog::default();
-    let whole = json::document_span(bytes);
-    let rows =
-        if json::is_one_value(&bytes[whole.clone()]) && json::elements(bytes, &whole).is_some() {
-            json::rows_at(bytes, &whole, &[], progress, &mut log.notes)?
-        } else {
-            jsonl::map_records(bytes, progress, 1, &mut log.warnings, Row::from)?
-        };
+    let rows = super::records(bytes, progress, &mut log)?;
     let mut reader = SdkReader::new(Transcript::new(input, SDK.name, None));
     for row in rows {
         progress.check_cancelled()?;

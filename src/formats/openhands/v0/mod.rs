@@ -12,7 +12,7 @@ mod observation;
 use crate::formats::json::Row;
 use crate::formats::read_log::ReadLog;
 use crate::formats::transcript::Transcript;
-use crate::formats::{Format, Input, ParseError, Parsed, Probe, RecordedData, json, jsonl};
+use crate::formats::{Format, Input, ParseError, Parsed, Probe, RecordedData, json};
 use crate::progress::Progress;
 use crate::session::Session;
 use events::V0Reader;
@@ -71,21 +71,9 @@ fn is_event(value: &Value) -> bool {
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let mut log = ReadLog::default();
-    let whole = json::document_span(bytes);
     let mut found: Vec<(Option<String>, Vec<Row>)> = Vec::new();
     let mut loose = Vec::new();
-    let records = if json::is_one_value(&bytes[whole.clone()]) {
-        match json::elements(bytes, &whole) {
-            Some(_) => json::rows_at(bytes, &whole, &[], progress, &mut log.notes)?,
-            None => vec![Row {
-                value: json::parse_span(bytes, &whole).unwrap_or_default(),
-                span: whole,
-            }],
-        }
-    } else {
-        jsonl::map_records(bytes, progress, 1, &mut log.warnings, Row::from)?
-    };
-    for row in records {
+    for row in super::records(bytes, progress, &mut log)? {
         if row.value.get("history").is_some_and(Value::is_array) {
             let events = json::rows_at(bytes, &row.span, &["history"], progress, &mut log.notes)?;
             let names: [&[&str]; 2] = [&["instance_id"], &["issue", "title"]];

@@ -1,10 +1,11 @@
 //! Replaces everything before a call with a summary.
 
-use super::{choice, limits_of, terms, total, total_of};
+use super::{limits_of, terms, total, total_of};
 use crate::chat::{PendingRequest, Replies, Shape};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::baseagent::log_lines::{compaction_result, insufficient};
 use crate::systems::baseagent::{Texts, compact};
+use crate::systems::stage_settings::{check_keys, choice, text};
 use std::sync::Arc;
 
 /// `result` selects the results that the stage handles (`any`, `shorter`, `not_shorter`), since the loop stores a list
@@ -22,16 +23,12 @@ pub(super) const ACTION: NamedAction = NamedAction {
             ("shorter", Fit::Shorter),
             ("not_shorter", Fit::NotShorter),
         ];
-        let text = |key: &str, shipped: String| match settings.get(key) {
-            None => Ok(shipped),
-            Some(toml::Value::String(text)) => Ok(text.clone()),
-            Some(_) => Err(format!("`{key}` is a text")),
-        };
+        check_keys(settings, &["result", "prompt", "prefix"])?;
         let shipped = Texts::default();
         Ok(Arc::new(Compact {
-            fit: choice(settings, "result", &choices)?,
-            prompt: text("prompt", shipped.prompt)?,
-            prefix: text("prefix", shipped.prefix)?,
+            fit: choice(settings, "result", &choices)?.unwrap_or(Fit::Any),
+            prompt: text(settings, "prompt")?.map_or(shipped.prompt, str::to_owned),
+            prefix: text(settings, "prefix")?.map_or(shipped.prefix, str::to_owned),
         }))
     },
 };

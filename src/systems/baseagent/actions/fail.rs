@@ -1,11 +1,11 @@
 //! Effects of a provider error: it ends the run or delays it.
 
 use super::terms;
-use crate::chat::{PendingRequest, Replies, Shape};
-use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::chat::Shape;
+use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
 use crate::systems::baseagent::{Failure, code_of_status};
 use crate::systems::python::PythonError;
-use std::sync::Arc;
+use crate::systems::stage_settings::numbers_only;
 
 /// There is no emergency stage. An overflow ends the run; a temporary error causes a wait.
 pub(super) const ACTION: NamedAction = NamedAction {
@@ -14,33 +14,24 @@ pub(super) const ACTION: NamedAction = NamedAction {
     help: "Ends the run: there is no emergency stage for an overflow. Retries temporary errors.",
     shape: Shape::OpenAi,
     numbers: &[],
-    make: |_| Ok(Arc::new(Fail)),
+    make: |settings| numbers_only(settings, fail),
 };
 
-#[derive(Debug)]
-struct Fail;
-
-impl Rewrite for Fail {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let failure = failure(&input);
-        let first = failure.of_attempt(1);
-        let (halt, last) = match failure.wait_after(1) {
-            Some(seconds) => (None, format!("sleep {seconds}")),
-            None => (Some(failure.fatal()), failure.fatal()),
-        };
-        let log = first.into_iter().chain([last]);
-        Ok(Rewritten {
-            // A retried call has not failed yet.
-            fired: halt.is_some(),
-            terms: terms(&[("window", input.window as f64)]),
-            log: log.map(|line| format!("[loop] {line}")).collect(),
-            halt,
-            ..Rewritten::default()
-        })
+fn fail(input: &RewriteInput<'_>) -> Rewritten {
+    let failure = failure(input);
+    let first = failure.of_attempt(1);
+    let (halt, last) = match failure.wait_after(1) {
+        Some(seconds) => (None, format!("sleep {seconds}")),
+        None => (Some(failure.fatal()), failure.fatal()),
+    };
+    let log = first.into_iter().chain([last]);
+    Rewritten {
+        // A retried call has not failed yet.
+        fired: halt.is_some(),
+        terms: terms(&[("window", input.window as f64)]),
+        log: log.map(|line| format!("[loop] {line}")).collect(),
+        halt,
+        ..Rewritten::default()
     }
 }
 

@@ -1,9 +1,10 @@
 //! Truncates a tool's output on arrival.
 
-use super::{choice, terms, total};
+use super::{terms, total};
 use crate::chat::{BlockBody, Content, PendingRequest, Replies, Shape};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::baseagent::{document_middle_out, middle_out};
+use crate::systems::stage_settings::{check_keys, choice};
 use std::sync::Arc;
 
 /// `counts` is the unit of the limit: `bytes` as shipped, `code_points` as documented.
@@ -14,11 +15,12 @@ pub(super) const ACTION: NamedAction = NamedAction {
     shape: Shape::OpenAi,
     numbers: &["max_tokens"],
     make: |settings| {
+        check_keys(settings, &["counts"])?;
         let rules = [
             ("bytes", middle_out as Rule),
             ("code_points", document_middle_out),
         ];
-        let rule = choice(settings, "counts", &rules)?;
+        let rule = choice(settings, "counts", &rules)?.unwrap_or(middle_out);
         Ok(Arc::new(MiddleOut { rule }))
     },
 };

@@ -13,6 +13,7 @@ use super::{Failure, Limits};
 use crate::chat::{ChatMessage, Messages, Shape};
 use crate::engine::{NamedAction, NamedMeter, RewriteInput, Rewritten};
 use crate::systems::python::PythonError;
+use crate::systems::terms::terms;
 use crate::units::Tokens;
 
 /// Actions of presets.
@@ -32,19 +33,6 @@ pub static METER: NamedMeter = NamedMeter {
     tokens: |units| units,
     tools: |_| 0,
 };
-
-/// Returns the choice that a key names; the first is the default.
-fn choice<T: Copy>(settings: &toml::Table, key: &str, choices: &[(&str, T)]) -> Result<T, String> {
-    let words = || choices.iter().map(|(word, _)| *word).collect::<Vec<_>>();
-    let wrong = || format!("`{key}` must be one of {}", words().join(", "));
-    let found = match settings.get(key) {
-        None => choices.first(),
-        Some(value) => choices
-            .iter()
-            .find(|(word, _)| value.as_str() == Some(word)),
-    };
-    found.map(|(_, choice)| *choice).ok_or_else(wrong)
-}
 
 /// Returns the result of an exception outside a model call, which ends the run.
 fn raised(error: PythonError) -> Rewritten {
@@ -75,11 +63,6 @@ fn total(messages: &[ChatMessage]) -> Tokens {
 /// Returns the total of a conversation that mostly grows.
 fn total_of(messages: &Messages) -> Tokens {
     Tokens(METER.weigh_all(messages))
-}
-
-fn terms(terms: &[(&str, f64)]) -> Vec<(String, f64)> {
-    let owned = |(name, value): &(&str, f64)| ((*name).to_owned(), *value);
-    terms.iter().map(owned).collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Clears old tool results before a call.
 
-use super::{METER, choice, limits_of, raised, terms, total_of};
+use super::{METER, limits_of, raised, terms, total_of};
 use crate::chat::{ChatMessage, Messages, PendingRequest, Replies, Rule, Shape};
 use crate::engine::{
     ActionKind, Edits, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten,
@@ -9,6 +9,7 @@ use crate::systems::baseagent::log_lines::{OVERFLOW, status, sufficient};
 use crate::systems::baseagent::prune::Results;
 use crate::systems::baseagent::{Limits, MARKER, StopAtMarker};
 use crate::systems::python::PythonError;
+use crate::systems::stage_settings::{check_keys, choice};
 use crate::units::Tokens;
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,8 +23,9 @@ pub(super) const ACTION: NamedAction = NamedAction {
     shape: Shape::OpenAi,
     numbers: &["usable", "threshold", "protect", "minimum", "protect_turns"],
     make: |settings| {
+        check_keys(settings, &["marker"])?;
         let choices = [("stops", StopAtMarker::Yes), ("counts", StopAtMarker::No)];
-        let stop_at_marker = choice(settings, "marker", &choices)?;
+        let stop_at_marker = choice(settings, "marker", &choices)?.unwrap_or(StopAtMarker::Yes);
         Ok(Arc::new(Prune { stop_at_marker }))
     },
 };
@@ -48,7 +50,7 @@ impl Prune {
     fn prune(&self, messages: &Messages, limits: &Limits) -> Result<Rewritten, PythonError> {
         let before = total_of(messages);
         let mut log = vec![status(before, limits)?, OVERFLOW.to_owned()];
-        let results = messages.find_out(RESULTS, Results::extend);
+        let results = messages.updated_state(RESULTS, Results::extend);
         let found = results.scan(messages, limits, self.stop_at_marker)?;
         let (mut is_enough, lines) = found.judge(limits);
         if messages.is_empty() {
@@ -57,7 +59,7 @@ impl Prune {
             log.extend(lines);
         }
         let old = if is_enough { found.old } else { 0..0 };
-        let cleared = messages.find_out(CLEARED, |cleared: &mut Cleared, messages| {
+        let cleared = messages.updated_state(CLEARED, |cleared: &mut Cleared, messages| {
             cleared.extend(messages, &results, old.end);
         });
         let edits = cleared.edits_of(old.clone());
@@ -85,14 +87,8 @@ impl Prune {
 }
 
 /// The cached rule for results and their cleared form.
-const RESULTS: Rule = Rule {
-    name: "baseagent: results",
-    by: 0,
-};
-const CLEARED: Rule = Rule {
-    name: "baseagent: cleared",
-    by: 0,
-};
+const RESULTS: Rule = Rule::new("baseagent: results");
+const CLEARED: Rule = Rule::new("baseagent: cleared");
 
 /// The oldest results in their cleared form, by number.
 #[derive(Clone, Debug, Default)]

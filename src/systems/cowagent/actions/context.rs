@@ -2,34 +2,24 @@
 
 use super::super::statistics::{Statistics, context_command};
 use super::{split_instructions, term};
-use crate::chat::{PendingRequest, Replies};
-use crate::engine::{Rewrite, RewriteInput, Rewritten};
+use crate::engine::{RewriteInput, Rewritten};
 
 /// Reports messages, roles and characters in the command's own wording.
-#[derive(Debug)]
-pub(super) struct Context;
-
-impl Rewrite for Context {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let (_, conversation) = split_instructions(&input.messages);
-        let counts = Statistics::of(conversation);
-        Ok(Rewritten {
-            terms: vec![
-                term("messages", counts.messages),
-                term("user", counts.user),
-                term("assistant", counts.assistant),
-                term("tool", counts.tool),
-                term("characters", counts.chars),
-            ],
-            log: context_command(conversation, "")
-                .lines()
-                .map(str::to_owned)
-                .collect(),
-            ..Rewritten::default()
-        })
+pub(super) fn log_statistics(input: &RewriteInput<'_>) -> Rewritten {
+    let (_, conversation) = split_instructions(&input.messages);
+    let counts = Statistics::of(conversation);
+    Rewritten {
+        terms: vec![
+            term("messages", counts.messages),
+            term("user", counts.user),
+            term("assistant", counts.assistant),
+            term("tool", counts.tool),
+            term("characters", counts.chars),
+        ],
+        log: context_command(conversation, "")
+            .lines()
+            .map(str::to_owned)
+            .collect(),
+        ..Rewritten::default()
     }
 }

@@ -7,71 +7,54 @@ use super::super::truncate::{Ends, cut_history, is_longer};
 use super::{changed, idle, split_instructions, term};
 use crate::chat::{Block, BlockBody, ChatMessage, Content, PendingRequest, Replies};
 use crate::engine::{Rewrite, RewriteInput, Rewritten};
+use crate::systems::stage_settings::{check_keys, choice};
 
 /// Cuts results on arrival.
-#[derive(Debug)]
-pub(super) struct CutResult;
-
-impl Rewrite for CutResult {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let most = input.count("result_chars");
-        let mut messages = input.messages.into_vec();
-        let mut log = Vec::new();
-        let is_long = |m: &&mut ChatMessage| m.blocks().iter().any(|b| is_longer(b, most));
-        for message in messages.iter_mut().filter(is_long) {
-            let Content::Blocks(blocks) = &mut message.content else {
-                continue;
-            };
-            for block in blocks {
-                let length = result_text(block).map_or(0, |text| text.chars().count());
-                let shorter = result_text(block).and_then(|text| cut_result(text, most));
-                if let Some(text) = shorter {
-                    set_result_text(block, text);
-                    log.push(format!(
-                        "info: 📎 Truncated tool result: {length} -> {most} chars"
-                    ));
-                }
+pub(super) fn cut_new_results(input: &RewriteInput<'_>) -> Rewritten {
+    let most = input.count("result_chars");
+    let mut messages = input.messages.to_vec();
+    let mut log = Vec::new();
+    let is_long = |m: &&mut ChatMessage| m.blocks().iter().any(|b| is_longer(b, most));
+    for message in messages.iter_mut().filter(is_long) {
+        let Content::Blocks(blocks) = &mut message.content else {
+            continue;
+        };
+        for block in blocks {
+            let length = result_text(block).map_or(0, |text| text.chars().count());
+            let shorter = result_text(block).and_then(|text| cut_result(text, most));
+            if let Some(text) = shorter {
+                set_result_text(block, text);
+                log.push(format!(
+                    "info: 📎 Truncated tool result: {length} -> {most} chars"
+                ));
             }
         }
-        let terms = vec![term("cut", log.len()), term("result_chars", most)];
-        Ok(Rewritten {
-            fired: !log.is_empty(),
-            messages: (!log.is_empty()).then_some(messages),
-            terms,
-            log,
-            ..Rewritten::default()
-        })
+    }
+    let terms = vec![term("cut", log.len()), term("result_chars", most)];
+    Rewritten {
+        fired: !log.is_empty(),
+        messages: (!log.is_empty()).then_some(messages),
+        terms,
+        log,
+        ..Rewritten::default()
     }
 }
 
 /// Cuts the thinking of the newest answer.
-#[derive(Debug)]
-pub(super) struct CutThinking;
-
-impl Rewrite for CutThinking {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let most = input.count("thinking_chars");
-        let mut newest = input.messages.last().cloned();
-        let answer = newest.as_mut().filter(|m| m.is("assistant"));
-        let n_cut = answer.map_or(0, |message| cut_thinking(message, most));
-        let terms = vec![term("cut", n_cut), term("thinking_chars", most)];
-        Ok(Rewritten {
-            fired: n_cut > 0,
-            messages: (n_cut > 0).then(|| {
-                let before = &input.messages[..input.messages.len() - 1];
-                before.iter().cloned().chain(newest).collect()
-            }),
-            terms,
-            ..Rewritten::default()
-        })
+pub(super) fn cut_newest_thinking(input: &RewriteInput<'_>) -> Rewritten {
+    let most = input.count("thinking_chars");
+    let mut newest = input.messages.last().cloned();
+    let answer = newest.as_mut().filter(|m| m.is("assistant"));
+    let n_cut = answer.map_or(0, |message| cut_thinking(message, most));
+    let terms = vec![term("cut", n_cut), term("thinking_chars", most)];
+    Rewritten {
+        fired: n_cut > 0,
+        messages: (n_cut > 0).then(|| {
+            let before = &input.messages[..input.messages.len() - 1];
+            before.iter().cloned().chain(newest).collect()
+        }),
+        terms,
+        ..Rewritten::default()
     }
 }
 
@@ -104,14 +87,9 @@ pub(super) struct CutHistory(Ends);
 impl CutHistory {
     /// Keeps heads, unless the preset sets `ends = "both"`.
     pub(super) fn new(table: &toml::Table) -> Result<Self, String> {
-        let is_known = |(key, value): (&String, &toml::Value)| {
-            key == "ends" && matches!(value.as_str(), Some("head" | "both"))
-        };
-        if !table.iter().all(is_known) {
-            return Err("the only option is `ends`, which must be \"head\" or \"both\"".to_owned());
-        }
-        let both = table.get("ends").and_then(toml::Value::as_str) == Some("both");
-        Ok(Self(if both { Ends::Both } else { Ends::Head }))
+        check_keys(table, &["ends"])?;
+        let choices = [("head", Ends::Head), ("both", Ends::Both)];
+        Ok(Self(choice(table, "ends", &choices)?.unwrap_or(Ends::Head)))
     }
 }
 

@@ -8,64 +8,41 @@ use super::super::trim::{
 use super::super::turn::trim_to_turns;
 use super::super::turn::turns;
 use super::{changed, idle, instructions_tokens, split_instructions, term, with_instructions};
-use crate::chat::{ChatMessage, PendingRequest, Replies};
-use crate::engine::{Rewrite, RewriteInput, Rewritten};
+use crate::chat::ChatMessage;
+use crate::engine::{RewriteInput, Rewritten};
 use std::ops::Range;
 
 /// Drops all but the last turns of a scheduled task's session.
-#[derive(Debug)]
-pub(super) struct TrimScheduler;
-
-impl Rewrite for TrimScheduler {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let keep = input.count("keep_turns");
-        let (system, conversation) = split_instructions(&input.messages);
-        let mut conversation = conversation.to_vec();
-        let before = conversation.len();
-        trim_to_turns(&mut conversation, keep);
-        let n_removed = before - conversation.len();
-        let terms = vec![
-            term("messages_removed", n_removed),
-            term("keep_turns", keep),
-        ];
-        Ok(changed(
-            n_removed,
-            [system, &conversation],
-            terms,
-            Vec::new(),
-        ))
-    }
+pub(super) fn trim_scheduler(input: &RewriteInput<'_>) -> Rewritten {
+    let keep = input.count("keep_turns");
+    let (system, conversation) = split_instructions(&input.messages);
+    let mut conversation = conversation.to_vec();
+    let before = conversation.len();
+    trim_to_turns(&mut conversation, keep);
+    let n_removed = before - conversation.len();
+    let terms = vec![
+        term("messages_removed", n_removed),
+        term("keep_turns", keep),
+    ];
+    changed(n_removed, [system, &conversation], terms, Vec::new())
 }
 
 /// Drops the oldest half of too many turns.
-#[derive(Debug)]
-pub(super) struct LimitTurns;
-
-impl Rewrite for LimitTurns {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let max_turns = input.count("max_turns");
-        let (system, conversation) = split_instructions(&input.messages);
-        let turns = turns(conversation);
-        let mut terms = vec![term("turns", turns.len()), term("max_turns", max_turns)];
-        let Some((start, n_removed)) = turns_over_limit(&turns, max_turns) else {
-            return Ok(idle(terms));
-        };
-        terms.push(term("turns_removed", n_removed));
-        Ok(Rewritten {
-            messages: (start > 0).then(|| with_instructions(system, &conversation[start..])),
-            fired: true,
-            terms,
-            log: vec![turn_limit_line(turns.len(), n_removed, max_turns)],
-            ..Rewritten::default()
-        })
+pub(super) fn limit_turns(input: &RewriteInput<'_>) -> Rewritten {
+    let max_turns = input.count("max_turns");
+    let (system, conversation) = split_instructions(&input.messages);
+    let turns = turns(conversation);
+    let mut terms = vec![term("turns", turns.len()), term("max_turns", max_turns)];
+    let Some((start, n_removed)) = turns_over_limit(&turns, max_turns) else {
+        return idle(terms);
+    };
+    terms.push(term("turns_removed", n_removed));
+    Rewritten {
+        messages: (start > 0).then(|| with_instructions(system, &conversation[start..])),
+        fired: true,
+        terms,
+        log: vec![turn_limit_line(turns.len(), n_removed, max_turns)],
+        ..Rewritten::default()
     }
 }
 
@@ -122,54 +99,36 @@ impl<'a> Weighed<'a> {
 }
 
 /// Few turns over budget: converts them to plain text.
-#[derive(Debug)]
-pub(super) struct FlattenTurns;
-
-impl Rewrite for FlattenTurns {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let weighed = Weighed::new(&input);
-        if !weighed.is_over() || weighed.turns.len() >= weighed.few_turns {
-            return Ok(idle(weighed.terms));
-        }
-        let texts = flattened(weighed.conversation, &weighed.turns);
-        let left = messages_tokens(&texts) + weighed.system_tokens;
-        let line = flatten_line(
-            [weighed.used, weighed.max_tokens, left],
-            [weighed.few_turns, weighed.turns.len()],
-            [weighed.conversation.len(), texts.len()],
-        );
-        Ok(weighed.becomes(&texts, left, vec![line]))
+pub(super) fn flatten_turns(input: &RewriteInput<'_>) -> Rewritten {
+    let weighed = Weighed::new(input);
+    if !weighed.is_over() || weighed.turns.len() >= weighed.few_turns {
+        return idle(weighed.terms);
     }
+    let texts = flattened(weighed.conversation, &weighed.turns);
+    let left = messages_tokens(&texts) + weighed.system_tokens;
+    let line = flatten_line(
+        [weighed.used, weighed.max_tokens, left],
+        [weighed.few_turns, weighed.turns.len()],
+        [weighed.conversation.len(), texts.len()],
+    );
+    weighed.becomes(&texts, left, vec![line])
 }
 
 /// Many turns over budget: drops the oldest half.
-#[derive(Debug)]
-pub(super) struct HalveTurns;
-
-impl Rewrite for HalveTurns {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let mut weighed = Weighed::new(&input);
-        if !weighed.is_over() || weighed.turns.len() < weighed.few_turns {
-            return Ok(idle(weighed.terms));
-        }
-        let (start, n_removed) = older_half(&weighed.turns);
-        let n_kept = weighed.turns.len() - n_removed;
-        let before = weighed.conversation.len();
-        let kept = &weighed.conversation[start..];
-        let left = messages_tokens(kept) + weighed.system_tokens;
-        let log = vec![
-            halve_line([weighed.used, weighed.max_tokens], n_kept, n_removed),
-            removed_line(n_removed, [before, kept.len()], [weighed.used, left]),
-        ];
-        weighed.terms.push(term("turns_removed", n_removed));
-        Ok(weighed.becomes(kept, left, log))
+pub(super) fn halve_turns(input: &RewriteInput<'_>) -> Rewritten {
+    let mut weighed = Weighed::new(input);
+    if !weighed.is_over() || weighed.turns.len() < weighed.few_turns {
+        return idle(weighed.terms);
     }
+    let (start, n_removed) = older_half(&weighed.turns);
+    let n_kept = weighed.turns.len() - n_removed;
+    let before = weighed.conversation.len();
+    let kept = &weighed.conversation[start..];
+    let left = messages_tokens(kept) + weighed.system_tokens;
+    let log = vec![
+        halve_line([weighed.used, weighed.max_tokens], n_kept, n_removed),
+        removed_line(n_removed, [before, kept.len()], [weighed.used, left]),
+    ];
+    weighed.terms.push(term("turns_removed", n_removed));
+    weighed.becomes(kept, left, log)
 }

@@ -7,90 +7,61 @@ use super::super::loop_guard::{
 use super::super::sanitize::{is_sound, sanitize};
 use super::super::turn::starts_turn;
 use super::{changed, idle, split_instructions, term};
-use crate::chat::{
-    Block, BlockBody, ChatMessage, Content, Fields, Messages, PendingRequest, Replies, Rule,
-};
-use crate::engine::{Rewrite, RewriteInput, Rewritten};
+use crate::chat::{Block, BlockBody, ChatMessage, Content, Fields, Messages, Rule};
+use crate::engine::{RewriteInput, Rewritten};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
 /// Repairs calls and results.
-#[derive(Debug)]
-pub(super) struct Validate;
-
-impl Rewrite for Validate {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        if is_sound(&input.messages) {
-            return Ok(idle(vec![term("repairs", 0)]));
-        }
-        let (system, conversation) = split_instructions(&input.messages);
-        let mut conversation = conversation.to_vec();
-        let mut log = Vec::new();
-        let n_repairs = sanitize(&mut conversation, &mut log);
-        let terms = vec![term("repairs", n_repairs)];
-        Ok(changed(n_repairs, [system, &conversation], terms, log))
+pub(super) fn validate(input: &RewriteInput<'_>) -> Rewritten {
+    if is_sound(&input.messages) {
+        return idle(vec![term("repairs", 0)]);
     }
+    let (system, conversation) = split_instructions(&input.messages);
+    let mut conversation = conversation.to_vec();
+    let mut log = Vec::new();
+    let n_repairs = sanitize(&mut conversation, &mut log);
+    let terms = vec![term("repairs", n_repairs)];
+    changed(n_repairs, [system, &conversation], terms, log)
 }
 
 /// Requests a report instead of the call after the last step.
-#[derive(Debug)]
-pub(super) struct AskForReport;
-
-impl Rewrite for AskForReport {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let max_steps = input.count("max_steps");
-        let n_steps = input.turn.1 as usize;
-        let terms = vec![term("steps", n_steps), term("max_steps", max_steps)];
-        if n_steps != max_steps || n_steps == 0 {
-            return Ok(idle(terms));
-        }
-        let mut messages = input.messages.into_vec();
-        messages.push(notice(&ask_for_report(n_steps)));
-        Ok(Rewritten {
-            messages: Some(messages),
-            fired: true,
-            terms,
-            log: vec![format!("warning: ⚠️  已达到最大决策步数限制: {max_steps}")],
-            ..Rewritten::default()
-        })
+pub(super) fn ask_at_step_limit(input: &RewriteInput<'_>) -> Rewritten {
+    let max_steps = input.count("max_steps");
+    let n_steps = input.call_in_turn as usize;
+    let terms = vec![term("steps", n_steps), term("max_steps", max_steps)];
+    if n_steps != max_steps || n_steps == 0 {
+        return idle(terms);
+    }
+    let mut messages = input.messages.to_vec();
+    messages.push(notice(&ask_for_report(n_steps)));
+    Rewritten {
+        messages: Some(messages),
+        fired: true,
+        terms,
+        log: vec![format!("warning: ⚠️  已达到最大决策步数限制: {max_steps}")],
+        ..Rewritten::default()
     }
 }
 
 /// Adds a hint about a call that was repeated too often.
-#[derive(Debug)]
-pub(super) struct HintAtRepeats;
-
-impl Rewrite for HintAtRepeats {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let (n_steps, tool, n_succeeded) = repeats(&input.messages);
-        let terms = vec![term("steps", n_steps), term("succeeded", n_succeeded)];
-        if n_steps < FIRST_CHECKED_STEP || n_succeeded < TOO_MANY_REPEATS {
-            return Ok(idle(terms));
-        }
-        let mut messages = input.messages.into_vec();
-        messages.push(notice(HINT));
-        Ok(Rewritten {
-            messages: Some(messages),
-            fired: true,
-            terms,
-            log: vec![format!(
-                "warning: ⚠️  Detected potential loop: '{tool}' called {n_succeeded} times with same args. \
+pub(super) fn hint_at_repeats(input: &RewriteInput<'_>) -> Rewritten {
+    let (n_steps, tool, n_succeeded) = repeats(&input.messages);
+    let terms = vec![term("steps", n_steps), term("succeeded", n_succeeded)];
+    if n_steps < FIRST_CHECKED_STEP || n_succeeded < TOO_MANY_REPEATS {
+        return idle(terms);
+    }
+    let mut messages = input.messages.to_vec();
+    messages.push(notice(HINT));
+    Rewritten {
+        messages: Some(messages),
+        fired: true,
+        terms,
+        log: vec![format!(
+            "warning: ⚠️  Detected potential loop: '{tool}' called {n_succeeded} times with same args. \
                  Adding hint to LLM to provide final response."
-            )],
-            ..Rewritten::default()
-        })
+        )],
+        ..Rewritten::default()
     }
 }
 
@@ -101,10 +72,7 @@ fn notice(text: &str) -> ChatMessage {
     })
 }
 
-const REPEATS: Rule = Rule {
-    name: "cowagent.repeats",
-    by: 0,
-};
+const REPEATS: Rule = Rule::new("cowagent.repeats");
 
 /// The current run, up to the messages read.
 #[derive(Clone, Default)]
@@ -146,7 +114,7 @@ impl CurrentRun {
 /// Returns the steps of the current run, the first tool of the newest step, and how often that call recently succeeded.
 /// Looks only at messages added since the last call.
 fn repeats(messages: &Messages) -> (usize, String, usize) {
-    let run = messages.find_out(REPEATS, |run: &mut CurrentRun, messages| {
+    let run = messages.updated_state(REPEATS, |run: &mut CurrentRun, messages| {
         for (at, message) in messages.iter().enumerate().skip(run.n_read) {
             run.read(at, message);
         }

@@ -9,7 +9,8 @@ mod remember;
 
 use super::estimate::messages_tokens;
 use crate::chat::{ChatMessage, Shape, n_system};
-use crate::engine::{ActionKind, NamedAction, Rewrite, Rewritten};
+use crate::engine::{ActionKind, NamedAction, Rewritten};
+use crate::systems::stage_settings::{numbers_only, summarizing};
 use std::sync::Arc;
 
 /// Actions of presets.
@@ -20,7 +21,7 @@ pub static ACTIONS: &[NamedAction] = &[
         help: "Keeps the head of a new tool result that is longer than the limit.",
         shape: Shape::Anthropic,
         numbers: &["result_chars"],
-        make: |table| plain(table, cut::CutResult),
+        make: |settings| numbers_only(settings, cut::cut_new_results),
     },
     NamedAction {
         name: "cowagent.cut_thinking",
@@ -28,7 +29,7 @@ pub static ACTIONS: &[NamedAction] = &[
         help: "Stores head and tail of long thinking.",
         shape: Shape::Anthropic,
         numbers: &["thinking_chars"],
-        make: |table| plain(table, cut::CutThinking),
+        make: |settings| numbers_only(settings, cut::cut_newest_thinking),
     },
     NamedAction {
         name: "cowagent.cut_history",
@@ -36,7 +37,7 @@ pub static ACTIONS: &[NamedAction] = &[
         help: "Keeps the head of tool results of earlier turns; a result cut earlier is cut again.",
         shape: Shape::Anthropic,
         numbers: &["result_chars"],
-        make: |table| Ok(Arc::new(cut::CutHistory::new(table)?)),
+        make: |settings| Ok(Arc::new(cut::CutHistory::new(settings)?)),
     },
     NamedAction {
         name: "cowagent.trim_scheduler",
@@ -44,7 +45,7 @@ pub static ACTIONS: &[NamedAction] = &[
         help: "Drops all but the last turns of a scheduled task's session.",
         shape: Shape::Anthropic,
         numbers: &["keep_turns"],
-        make: |table| plain(table, drop::TrimScheduler),
+        make: |settings| numbers_only(settings, drop::trim_scheduler),
     },
     NamedAction {
         name: "cowagent.remember",
@@ -59,7 +60,7 @@ pub static ACTIONS: &[NamedAction] = &[
             "summary_max_tokens",
             "inject",
         ],
-        make: |table| plain(table, remember::Remember),
+        make: |settings| summarizing(settings, remember::remember),
     },
     NamedAction {
         name: "cowagent.limit_turns",
@@ -67,7 +68,7 @@ pub static ACTIONS: &[NamedAction] = &[
         help: "Drops the oldest half of the turns if there are too many.",
         shape: Shape::Anthropic,
         numbers: &["max_turns"],
-        make: |table| plain(table, drop::LimitTurns),
+        make: |settings| numbers_only(settings, drop::limit_turns),
     },
     NamedAction {
         name: "cowagent.flatten_turns",
@@ -75,7 +76,7 @@ pub static ACTIONS: &[NamedAction] = &[
         help: "Over budget with few turns: keeps the first question and the last answer of each turn, including the current one.",
         shape: Shape::Anthropic,
         numbers: &["max_tokens", "few_turns"],
-        make: |table| plain(table, drop::FlattenTurns),
+        make: |settings| numbers_only(settings, drop::flatten_turns),
     },
     NamedAction {
         name: "cowagent.halve_turns",
@@ -83,7 +84,7 @@ pub static ACTIONS: &[NamedAction] = &[
         help: "Over budget with many turns: drops the oldest half, once.",
         shape: Shape::Anthropic,
         numbers: &["max_tokens", "few_turns"],
-        make: |table| plain(table, drop::HalveTurns),
+        make: |settings| numbers_only(settings, drop::halve_turns),
     },
     NamedAction {
         name: "cowagent.validate",
@@ -91,7 +92,7 @@ pub static ACTIONS: &[NamedAction] = &[
         help: "Inserts missing results and removes mismatches.",
         shape: Shape::Anthropic,
         numbers: &[],
-        make: |table| plain(table, guard::Validate),
+        make: |settings| numbers_only(settings, guard::validate),
     },
     NamedAction {
         name: "cowagent.ask_for_report",
@@ -99,7 +100,7 @@ pub static ACTIONS: &[NamedAction] = &[
         help: "After the last step of a run, requests a report instead of more calls.",
         shape: Shape::Anthropic,
         numbers: &["max_steps"],
-        make: |table| plain(table, guard::AskForReport),
+        make: |settings| numbers_only(settings, guard::ask_at_step_limit),
     },
     NamedAction {
         name: "cowagent.hint_at_repeats",
@@ -107,7 +108,7 @@ pub static ACTIONS: &[NamedAction] = &[
         help: "Asks the model to answer after the same call succeeded three times; the hint remains and counts as a turn.",
         shape: Shape::Anthropic,
         numbers: &[],
-        make: |table| plain(table, guard::HintAtRepeats),
+        make: |settings| numbers_only(settings, guard::hint_at_repeats),
     },
     NamedAction {
         name: "cowagent.remember_all",
@@ -115,7 +116,7 @@ pub static ACTIONS: &[NamedAction] = &[
         help: "Summarizes the whole conversation for the daily memory file before handling an overflow.",
         shape: Shape::Anthropic,
         numbers: &["summary_chars", "summary_max_tokens"],
-        make: |table| plain(table, remember::RememberAll),
+        make: |settings| summarizing(settings, remember::remember_all),
     },
     NamedAction {
         name: "cowagent.recover",
@@ -123,7 +124,7 @@ pub static ACTIONS: &[NamedAction] = &[
         help: "After an overflow, cuts all long contents and keeps the last turns; if that has no effect or was already done for this call, empties the conversation.",
         shape: Shape::Anthropic,
         numbers: &["result_chars", "user_chars", "keep_turns"],
-        make: |table| plain(table, recover::Recover),
+        make: |settings| numbers_only(settings, recover::recover),
     },
     NamedAction {
         name: "cowagent.restore",
@@ -131,7 +132,7 @@ pub static ACTIONS: &[NamedAction] = &[
         help: "Restores the last turns after a restart, a question and an answer each.",
         shape: Shape::Anthropic,
         numbers: &["max_turns", "is_scheduled"],
-        make: |table| plain(table, recover::Restore),
+        make: |settings| numbers_only(settings, recover::restore_last_turns),
     },
     NamedAction {
         name: "cowagent.context",
@@ -139,7 +140,7 @@ pub static ACTIONS: &[NamedAction] = &[
         help: "Logs the statistics of /context: messages, roles and characters.",
         shape: Shape::Anthropic,
         numbers: &[],
-        make: |table| plain(table, context::Context),
+        make: |settings| numbers_only(settings, context::log_statistics),
     },
     NamedAction {
         name: "cowagent.clear",
@@ -147,17 +148,9 @@ pub static ACTIONS: &[NamedAction] = &[
         help: "Empties the conversation in memory, as /context clear does; the store keeps it.",
         shape: Shape::Anthropic,
         numbers: &[],
-        make: |table| plain(table, recover::Clear),
+        make: |settings| numbers_only(settings, recover::clear),
     },
 ];
-
-/// Makes an action that takes only numbers from a preset.
-fn plain(table: &toml::Table, action: impl Rewrite + 'static) -> Result<Arc<dyn Rewrite>, String> {
-    match table.keys().next() {
-        Some(key) => Err(format!("unknown key `{key}`")),
-        None => Ok(Arc::new(action)),
-    }
-}
 
 /// Splits off the leading instructions.
 fn split_instructions(messages: &[ChatMessage]) -> (&[ChatMessage], &[ChatMessage]) {

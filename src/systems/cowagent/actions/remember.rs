@@ -7,74 +7,62 @@ use super::super::summary::Summarizer;
 use super::super::trim::{Limits, is_due, trim_messages};
 use super::{idle, instructions_tokens, split_instructions, term, with_instructions};
 use crate::chat::{ChatMessage, PendingRequest, Replies};
-use crate::engine::{Edits, FileContent, Memory, NewFile, Rewrite, RewriteInput, Rewritten};
+use crate::engine::{Edits, FileContent, Memory, NewFile, RewriteInput, Rewritten};
 use serde_json::json;
 
 /// Summarizes the messages that the trim will drop, and inserts the summary before the first text kept. The trim itself
 /// follows.
-#[derive(Debug)]
-pub(super) struct Remember;
-
-impl Rewrite for Remember {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        replies: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let limits = Limits {
-            max_turns: input.count("max_turns"),
-            max_tokens: input.count("max_tokens") as u64,
-            few_turns: input.count("few_turns"),
-            has_memory: true,
-        };
-        let injects = input.number("inject") > 0.0;
-        let mut memory = DailyMemory::of(&input);
-        let (system, conversation) = split_instructions(&input.messages);
-        let mut log = Vec::new();
-        let tokens = instructions_tokens(system);
-        if !is_due(conversation, tokens, &limits) {
-            return Ok(memory.result(&[], None));
-        }
-        let trimmed = trim_messages(conversation, tokens, &limits, &mut memory.flushed, &mut log);
-        let mut after = conversation.to_vec();
-        for flush in &trimmed.flushes {
-            let summary = memory.write(flush, replies)?;
-            if let (true, Some(summary), Some(target)) = (injects, summary, &flush.target) {
-                inject(&mut after, 0, target, &summary);
-            }
-        }
-        let changed = (after != conversation).then_some(after);
-        let messages = changed.map(|conversation| with_instructions(system, &conversation));
-        Ok(memory.result(&trimmed.flushes, messages))
+pub(super) fn remember(
+    input: &RewriteInput<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<Rewritten, PendingRequest> {
+    let limits = Limits {
+        max_turns: input.count("max_turns"),
+        max_tokens: input.count("max_tokens") as u64,
+        few_turns: input.count("few_turns"),
+        has_memory: true,
+    };
+    let injects = input.number("inject") > 0.0;
+    let mut memory = DailyMemory::of(input);
+    let (system, conversation) = split_instructions(&input.messages);
+    let mut log = Vec::new();
+    let tokens = instructions_tokens(system);
+    if !is_due(conversation, tokens, &limits) {
+        return Ok(memory.result(&[], None));
     }
+    let trimmed = trim_messages(conversation, tokens, &limits, &mut memory.flushed, &mut log);
+    let mut after = conversation.to_vec();
+    for flush in &trimmed.flushes {
+        let summary = memory.write(flush, replies)?;
+        if let (true, Some(summary), Some(target)) = (injects, summary, &flush.target) {
+            inject(&mut after, 0, target, &summary);
+        }
+    }
+    let changed = (after != conversation).then_some(after);
+    let messages = changed.map(|conversation| with_instructions(system, &conversation));
+    Ok(memory.result(&trimmed.flushes, messages))
 }
 
 /// Summarizes everything; the context is unchanged.
-#[derive(Debug)]
-pub(super) struct RememberAll;
-
-impl Rewrite for RememberAll {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        replies: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        if !input.error.is_empty() && classify(input.error, true) != ErrorKind::Overflow {
-            return Ok(Rewritten::default());
-        }
-        let mut memory = DailyMemory::of(&input);
-        let (_, conversation) = split_instructions(&input.messages);
-        let flushed = &mut memory.flushed;
-        let flush = flush(
-            conversation,
-            Reason::Overflow,
-            None,
-            flushed,
-            &mut Vec::new(),
-        );
-        memory.write(&flush, replies)?;
-        Ok(memory.result(&[flush], None))
+pub(super) fn remember_all(
+    input: &RewriteInput<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<Rewritten, PendingRequest> {
+    if !input.error.is_empty() && classify(input.error, true) != ErrorKind::Overflow {
+        return Ok(Rewritten::default());
     }
+    let mut memory = DailyMemory::of(input);
+    let (_, conversation) = split_instructions(&input.messages);
+    let flushed = &mut memory.flushed;
+    let flush = flush(
+        conversation,
+        Reason::Overflow,
+        None,
+        flushed,
+        &mut Vec::new(),
+    );
+    memory.write(&flush, replies)?;
+    Ok(memory.result(&[flush], None))
 }
 
 /// Key of the texts already summarized.

@@ -4,9 +4,10 @@ use super::super::document;
 use super::super::emergency::{emergency_compact, is_context_overflow};
 use super::super::estimate::{all_log_tokens, log_tokens};
 use super::super::tool_index::ToolIndex;
-use super::{Reading, documented, mode_of, only, reminder_inputs, terms};
+use super::{Reading, documented, mode_of, reminder_inputs, terms};
 use crate::chat::{PendingRequest, Replies, Shape};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::systems::stage_settings::check_keys;
 use std::sync::Arc;
 
 pub(super) const ACTION: NamedAction = NamedAction {
@@ -22,7 +23,7 @@ pub(super) const ACTION: NamedAction = NamedAction {
         "attempt",
     ],
     make: |settings| {
-        only(settings, &["reading"])?;
+        check_keys(settings, &["reading"])?;
         let reading = Reading::of(settings)?;
         Ok(Arc::new(Emergency { reading }))
     },

@@ -6,10 +6,11 @@ use super::super::go_rewrite::{
     emergency_keep_recent, estimate_tokens, is_context_overflow, message_text,
 };
 use super::super::safe_split::split_system;
-use super::{only, terms};
+use super::terms;
 use crate::chat::{Arguments, ChatMessage, PendingRequest, Replies, Rule, Shape};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::python::signed;
+use crate::systems::stage_settings::{check_keys, numbers_only};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -61,10 +62,7 @@ pub(super) const MICRO: NamedAction = NamedAction {
     help: "Replaces old, large tool results with one line.",
     shape: Shape::OpenAi,
     numbers: &["keep_results", "min_bytes"],
-    make: |settings| {
-        only(settings, &[])?;
-        Ok(Arc::new(Micro))
-    },
+    make: |settings| numbers_only(settings, elide_results),
 };
 
 pub(super) const EMERGENCY: NamedAction = NamedAction {
@@ -73,10 +71,7 @@ pub(super) const EMERGENCY: NamedAction = NamedAction {
     help: "After a rejected request, keeps half as many messages, but at least four, once.",
     shape: Shape::OpenAi,
     numbers: &["keep_recent", "attempt"],
-    make: |settings| {
-        only(settings, &[])?;
-        Ok(Arc::new(Emergency))
-    },
+    make: |settings| numbers_only(settings, emergency),
 };
 
 #[derive(Debug)]
@@ -86,7 +81,7 @@ struct Compact {
 
 impl Compact {
     fn of(settings: &toml::Table) -> Result<Self, String> {
-        only(settings, &["prompt"])?;
+        check_keys(settings, &["prompt"])?;
         let prompt = settings.get("prompt").and_then(toml::Value::as_str);
         let prompt = prompt.ok_or("missing `prompt`")?.to_owned();
         Ok(Self { prompt })
@@ -189,10 +184,7 @@ impl Rewrite for Fit {
 }
 
 /// The cached rule for the bytes of a message.
-const WRITTEN: Rule = Rule {
-    name: "digitorn: written",
-    by: 0,
-};
+const WRITTEN: Rule = Rule::new("digitorn: written");
 
 /// Returns the bytes of tool definitions.
 fn definitions(tools: &[Value]) -> u64 {
@@ -225,59 +217,41 @@ fn written(message: &ChatMessage) -> u64 {
     escaped(&message_text(message)) + (message.role.len() + FRAME_BYTES) as u64 + calls.sum::<u64>()
 }
 
-#[derive(Debug)]
-struct Micro;
-
-impl Rewrite for Micro {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let whole = |name: &str| input.number(name) as i64;
-        let (keep, least) = (whole("keep_results"), whole("min_bytes"));
-        let (messages, elided) = micro_compact(input.messages.into_vec(), keep, least);
-        Ok(Rewritten {
-            messages: (!elided.is_empty()).then_some(messages),
-            terms: terms(&[("results_elided", elided.len() as f64)]),
-            ..Rewritten::default()
-        })
+fn elide_results(input: &RewriteInput<'_>) -> Rewritten {
+    let whole = |name: &str| input.number(name) as i64;
+    let (keep, least) = (whole("keep_results"), whole("min_bytes"));
+    let (messages, elided) = micro_compact(input.messages.to_vec(), keep, least);
+    Rewritten {
+        messages: (!elided.is_empty()).then_some(messages),
+        terms: terms(&[("results_elided", elided.len() as f64)]),
+        ..Rewritten::default()
     }
 }
 
-#[derive(Debug)]
-struct Emergency;
-
-impl Rewrite for Emergency {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        if !input.error.is_empty() && !is_context_overflow(input.error) {
-            return Ok(Rewritten {
-                halt: Some(input.error.to_owned()),
-                ..Rewritten::default()
-            });
-        }
-        if input.number("attempt") > 1.0 {
-            let window = input.window;
-            let why = format!("This model's maximum context length is {window} tokens.");
-            return Ok(Rewritten {
-                halt: Some(why),
-                ..Rewritten::default()
-            });
-        }
-        let keep = emergency_keep_recent(input.number("keep_recent") as i64);
-        let (system, conversation) = split_system(&input.messages);
-        let conversation = match conversation {
-            [note, rest @ ..] if note.written.is_some() => rest,
-            _ => conversation,
+fn emergency(input: &RewriteInput<'_>) -> Rewritten {
+    if !input.error.is_empty() && !is_context_overflow(input.error) {
+        return Rewritten {
+            halt: Some(input.error.to_owned()),
+            ..Rewritten::default()
         };
-        let before = estimate_tokens(conversation);
-        let done = truncate(conversation, keep, "");
-        Ok(rewritten(system, done, before))
     }
+    if input.number("attempt") > 1.0 {
+        let window = input.window;
+        let why = format!("This model's maximum context length is {window} tokens.");
+        return Rewritten {
+            halt: Some(why),
+            ..Rewritten::default()
+        };
+    }
+    let keep = emergency_keep_recent(input.number("keep_recent") as i64);
+    let (system, conversation) = split_system(&input.messages);
+    let conversation = match conversation {
+        [note, rest @ ..] if note.written.is_some() => rest,
+        _ => conversation,
+    };
+    let before = estimate_tokens(conversation);
+    let done = truncate(conversation, keep, "");
+    rewritten(system, done, before)
 }
 
 fn rewritten(system: Option<&ChatMessage>, done: Compaction, before: u64) -> Rewritten {

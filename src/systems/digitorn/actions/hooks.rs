@@ -8,12 +8,13 @@ use super::super::notes::Wording;
 use super::super::runner::HookRunner;
 use super::super::tool_index::ToolIndex;
 use super::super::turn_state::{NEVER_COMPACTED, TurnState};
-use super::{Reading, documented, mode_of, only, reminder_inputs, terms};
+use super::{Reading, documented, mode_of, reminder_inputs, terms};
 use crate::chat::{Layout, Messages, PendingRequest, Replies, Rule, Shape, python_dumps};
 use crate::engine::{
     ActionKind, Edits, Hook as At, Memory, NamedAction, Rewrite, RewriteInput, Rewritten,
 };
 use crate::systems::python::signed;
+use crate::systems::stage_settings::check_keys;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -41,7 +42,7 @@ pub(super) const ACTION: NamedAction = NamedAction {
         "uptime",
     ],
     make: |settings| {
-        only(settings, &["hooks", "reading", "setup_summary", "agent"])?;
+        check_keys(settings, &["hooks", "reading", "setup_summary", "agent"])?;
         Hooks::of(settings).map(|hooks| Arc::new(hooks) as Arc<dyn Rewrite>)
     },
 };
@@ -161,7 +162,7 @@ impl Hooks {
     fn events(input: &RewriteInput<'_>) -> &'static [&'static str] {
         match input.at {
             At::AfterTools | At::TurnEnd => &["turn_end"],
-            _ if input.turn.1 == 0 => &["session_start", "turn_start"],
+            _ if input.call_in_turn == 0 => &["session_start", "turn_start"],
             _ => &["turn_start"],
         }
     }
@@ -171,7 +172,7 @@ impl Hooks {
         if self.reading == Reading::Document {
             return signed(input.call) + 1;
         }
-        let call = i64::from(input.turn.1);
+        let call = i64::from(input.call_in_turn);
         match input.at {
             // Results join before the next call or the next user message.
             At::AfterTools => stored.turn.unwrap_or(call - 1).max(0),
@@ -281,17 +282,14 @@ fn log_line(event: &HookEvent) -> Option<String> {
     })
 }
 
-const CALLS_OF_TURN: Rule = Rule {
-    name: "digitorn: calls of the turn",
-    by: 0,
-};
+const CALLS_OF_TURN: Rule = Rule::new("digitorn: calls of the turn");
 
 /// Returns the tool calls since the last user message. Looks only at messages added since the last call.
 pub(super) fn calls_of_turn(messages: &Messages) -> i64 {
     /// Number of messages read, and of calls in them.
     #[derive(Clone, Default)]
     struct Calls(usize, i64);
-    let calls = messages.find_out(CALLS_OF_TURN, |Calls(n_read, calls), messages| {
+    let calls = messages.updated_state(CALLS_OF_TURN, |Calls(n_read, calls), messages| {
         for message in &messages[*n_read..] {
             if message.is("user") {
                 *calls = 0;

@@ -14,6 +14,8 @@ use super::tool_injection::ToolInjection;
 use super::window::window_of;
 use crate::chat::Shape;
 use crate::engine::{NamedAction, NamedMeter, NamedWindow, RewriteInput};
+use crate::systems::stage_settings::choice;
+use crate::systems::terms::terms;
 
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[
@@ -64,18 +66,9 @@ enum Reading {
 
 impl Reading {
     fn of(settings: &toml::Table) -> Result<Self, String> {
-        match settings.get("reading").map(toml::Value::as_str) {
-            None | Some(Some("code")) => Ok(Self::Code),
-            Some(Some("document")) => Ok(Self::Document),
-            Some(_) => Err("`reading` must be code or document".to_owned()),
-        }
+        let readings = [("code", Self::Code), ("document", Self::Document)];
+        Ok(choice(settings, "reading", &readings)?.unwrap_or(Self::Code))
     }
-}
-
-/// Rejects keys that an action does not read.
-fn only(settings: &toml::Table, known: &[&str]) -> Result<(), String> {
-    let unknown = settings.keys().find(|key| !known.contains(&key.as_str()));
-    unknown.map_or(Ok(()), |key| Err(format!("unknown key `{key}`")))
 }
 
 /// Returns how tools are described: as forced by a number (0 by size, then direct, compact direct, discovery), else by
@@ -106,11 +99,6 @@ fn reminder_inputs<'a>(index: &'a ToolIndex, setup_summary: &'a [String]) -> Rem
         setup_summary,
         memory: "",
     }
-}
-
-fn terms(terms: &[(&str, f64)]) -> Vec<(String, f64)> {
-    let owned = |(name, value): &(&str, f64)| ((*name).to_owned(), *value);
-    terms.iter().map(owned).collect()
 }
 
 #[cfg(test)]

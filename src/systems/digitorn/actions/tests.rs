@@ -40,7 +40,7 @@ fn action(name: &str, settings: &str) -> Arc<dyn Rewrite> {
 
 fn input(
     messages: Vec<ChatMessage>,
-    turn: (u32, u32),
+    (turn, call_in_turn): (u32, u32),
     now: f64,
     memory: Memory,
 ) -> RewriteInput<'static> {
@@ -51,6 +51,7 @@ fn input(
         at: Hook::BeforeCall,
         call: 7,
         turn,
+        call_in_turn,
         now,
         since: None,
         model: "gpt-4o",
@@ -134,14 +135,15 @@ fn the_document_s_example_injects_at_its_turn_only() {
         )
     };
     let late = |call: u32| RewriteInput {
-        turn: (1, call),
+        turn: 1,
+        call_in_turn: call,
         ..at(7)
     };
     assert!(!run(&*shipped, late(9)).fired);
     let ignored = run(&*shipped, late(10));
     assert!(ignored.fired && ignored.messages.is_none());
-    let told = "[hook] five inject_message end {\"fire_count\": 1}";
-    assert_eq!(ignored.log, ["hook_inject: no content specified", told]);
+    let logged = "[hook] five inject_message end {\"fire_count\": 1}";
+    assert_eq!(ignored.log, ["hook_inject: no content specified", logged]);
     assert!(!run(&*documented, at(6)).fired);
     assert!(!run(&*documented, at(8)).fired);
     let injected = run(&*documented, at(7)).messages.unwrap();
@@ -151,8 +153,8 @@ fn the_document_s_example_injects_at_its_turn_only() {
 #[test]
 fn anthropic_s_refusal_is_not_recognized() {
     let emergency = action("digitorn.emergency", "");
-    let seen = run(&*emergency, input(chat(9), (1, 0), 0.0, Memory::default()));
-    assert_eq!(seen.messages.unwrap().len(), 6);
+    let recognized = run(&*emergency, input(chat(9), (1, 0), 0.0, Memory::default()));
+    assert_eq!(recognized.messages.unwrap().len(), 6);
     let claude = RewriteInput {
         model: "claude-sonnet-4",
         ..input(chat(9), (1, 0), 0.0, Memory::default())
@@ -165,15 +167,18 @@ fn anthropic_s_refusal_is_not_recognized() {
 #[test]
 fn the_rewrite_in_go_recognizes_two_more_phrases() {
     let emergency = action("digitorn.go_emergency", "");
-    let seen = |error| {
+    let emergency_at = |error| {
         let input = input(chat(9), (1, 0), 0.0, Memory::default());
         run(&*emergency, RewriteInput { error, ..input })
     };
     for error in ["Prompt is too long: 9000 tokens", "context length exceeded"] {
-        let done = seen(error);
+        let done = emergency_at(error);
         assert!(done.halt.is_none() && done.messages.is_some(), "{error}");
     }
-    assert_eq!(seen("rate limit").halt.as_deref(), Some("rate limit"));
+    assert_eq!(
+        emergency_at("rate limit").halt.as_deref(),
+        Some("rate limit")
+    );
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! Truncates a tool's result before it enters the conversation.
 
 use super::super::tool_result::{cut_result, max_result_chars};
-use super::{Reading, only, terms};
+use super::{Reading, terms};
 use crate::chat::{PendingRequest, Replies, Shape};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::systems::stage_settings::check_keys;
 use std::sync::Arc;
 
 pub(super) const ACTION: NamedAction = NamedAction {
@@ -13,7 +14,7 @@ pub(super) const ACTION: NamedAction = NamedAction {
     shape: Shape::OpenAi,
     numbers: &["max_tokens", "output_reserved"],
     make: |settings| {
-        only(settings, &["reading"])?;
+        check_keys(settings, &["reading"])?;
         let reading = Reading::of(settings)?;
         Ok(Arc::new(CutResult { reading }))
     },

@@ -2,10 +2,10 @@
 
 use super::super::turn_limit::turn_limit_warning;
 use super::hooks::calls_of_turn;
-use super::{only, terms};
-use crate::chat::{PendingRequest, Replies, Shape};
-use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
-use std::sync::Arc;
+use super::terms;
+use crate::chat::Shape;
+use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
+use crate::systems::stage_settings::numbers_only;
 
 pub(super) const ACTION: NamedAction = NamedAction {
     name: "digitorn.turn_limit",
@@ -13,35 +13,23 @@ pub(super) const ACTION: NamedAction = NamedAction {
     help: "Two calls before a turn's limit, asks the model to stop calling tools.",
     shape: Shape::OpenAi,
     numbers: &["max_turns"],
-    make: |settings| {
-        only(settings, &[])?;
-        Ok(Arc::new(TurnLimit))
-    },
+    make: |settings| numbers_only(settings, warn_of_limit),
 };
 
-#[derive(Debug)]
-struct TurnLimit;
-
-impl Rewrite for TurnLimit {
-    fn rewrite(
-        &self,
-        input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        let turn = i64::from(input.turn.1);
-        let max_turns = input.number("max_turns") as i64;
-        let tool_calls = calls_of_turn(&input.messages);
-        let warning = turn_limit_warning(turn, max_turns, tool_calls);
-        let is_near = warning.is_some();
-        Ok(Rewritten {
-            messages: warning.map(|warning| {
-                let mut messages = input.messages.into_vec();
-                messages.push(warning);
-                messages
-            }),
-            fired: is_near,
-            terms: terms(&[("turn", turn as f64), ("max_turns", max_turns as f64)]),
-            ..Rewritten::default()
-        })
+fn warn_of_limit(input: &RewriteInput<'_>) -> Rewritten {
+    let turn = i64::from(input.call_in_turn);
+    let max_turns = input.number("max_turns") as i64;
+    let tool_calls = calls_of_turn(&input.messages);
+    let warning = turn_limit_warning(turn, max_turns, tool_calls);
+    let is_near = warning.is_some();
+    Rewritten {
+        messages: warning.map(|warning| {
+            let mut messages = input.messages.to_vec();
+            messages.push(warning);
+            messages
+        }),
+        fired: is_near,
+        terms: terms(&[("turn", turn as f64), ("max_turns", max_turns as f64)]),
+        ..Rewritten::default()
     }
 }

@@ -8,9 +8,10 @@ use super::super::legacy::compact_legacy;
 use super::super::limiter::{Limited, Threshold, compact_if_necessary, compaction_start_event};
 use super::super::stats::RequestStats;
 use super::super::v038::compact_if_necessary_v038;
-use super::settings::{Settings, Version, text};
+use super::settings::{Settings, Version};
 use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest};
 use crate::engine::{ActionKind, Edits, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::systems::stage_settings::text;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -71,7 +72,7 @@ impl Rewrite for Compact {
     ) -> Result<Rewritten, PendingRequest> {
         let llm = self.settings.llm(&input);
         let threshold = Threshold {
-            is_enabled: input.number("enabled") != 0.0,
+            is_enabled: input.flag("enabled"),
             pct: input.number("threshold_pct").round() as i64,
         };
         if is_far_below(&input, &llm, threshold) {
@@ -241,7 +242,8 @@ mod tests {
                     numbers: &numbers,
                     at: Hook::BeforeCall,
                     call: 4,
-                    turn: (1, 0),
+                    turn: 1,
+                    call_in_turn: 0,
                     now: 0.0,
                     since: None,
                     model: "",

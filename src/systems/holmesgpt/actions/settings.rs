@@ -4,6 +4,7 @@ use super::super::count::Llm;
 use super::super::limits::{Limits, Overrides, Reserve};
 use super::super::tokenizer::Tokenizer;
 use crate::engine::RewriteInput;
+use crate::systems::stage_settings::{check_keys, choice, text};
 
 /// A version of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,23 +25,20 @@ impl Settings {
     /// Reads `version` and `tokenizer`; keys other than these and `known` are errors.
     pub(super) fn read(table: &toml::Table, known: &[&str]) -> Result<Self, String> {
         let common = ["version", "tokenizer"];
-        let mut keys = table.keys().map(String::as_str);
-        if let Some(key) = keys.find(|key| !common.contains(key) && !known.contains(key)) {
-            return Err(format!("unknown setting `{key}`"));
-        }
-        let version = match text(table, "version")? {
-            None | Some("0.45") => Version::V045,
-            Some("0.38") => Version::V038,
-            Some("legacy") => Version::Legacy,
-            Some(other) => return Err(format!("unknown version `{other}`")),
-        };
+        check_keys(table, &[&common[..], known].concat())?;
+        let versions = [
+            ("0.45", Version::V045),
+            ("0.38", Version::V038),
+            ("legacy", Version::Legacy),
+        ];
+        let version = choice(table, "version", &versions)?.unwrap_or(Version::V045);
         let name = text(table, "tokenizer")?.unwrap_or("cl100k_base");
         let tokenizer = Tokenizer::named(name);
         let tokenizer = tokenizer.ok_or_else(|| format!("unknown counter `{name}`"))?;
         Ok(Self { version, tokenizer })
     }
 
-    /// Returns the model of a input, with limits from its numbers.
+    /// Returns the model of an input, with limits from its numbers.
     pub(super) fn llm(&self, input: &RewriteInput<'_>) -> Llm {
         let overrides = Overrides {
             max_context_size: input.number("window_override") as i64,
@@ -59,14 +57,5 @@ impl Settings {
             keeps_all_counts: false,
             ..llm
         }
-    }
-}
-
-/// Returns a text of the preset.
-pub(super) fn text<'t>(table: &'t toml::Table, key: &str) -> Result<Option<&'t str>, String> {
-    match table.get(key) {
-        None => Ok(None),
-        Some(toml::Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(format!("`{key}` is a text")),
     }
 }

@@ -5,12 +5,13 @@ use super::super::legacy::refuse_oversized_result;
 use super::super::spill::{Spilling, Storage, spill_oversized_result};
 use super::super::spilled_file::{SpilledContent, SpilledFile};
 use super::super::tool_result::{ToolResult, has_prefix};
-use super::settings::{Settings, Version, text};
+use super::settings::{Settings, Version};
 use crate::chat::{ChatMessage, Fields, PendingRequest, Replies, Shape};
 use crate::engine::{
     ActionKind, FileContent, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten,
     Storage as Place,
 };
+use crate::systems::stage_settings::text;
 use std::sync::Arc;
 
 /// Same length as a real folder path, which contains a random id.
@@ -50,14 +51,14 @@ impl Rewrite for Spill {
     ) -> Result<Rewritten, PendingRequest> {
         let llm = self.settings.llm(&input);
         // Without a tool that reads files there is no folder.
-        let has_bash = input.number("bash") != 0.0;
+        let has_bash = input.flag("bash");
         let folder = match input.storage {
             Place::Folder(folder) => folder,
             Place::AsSet | Place::Missing => &self.folder,
         };
         let storage = Storage {
             folder: has_bash.then_some(&**folder),
-            is_enabled: input.number("storage") != 0.0 && *input.storage != Place::Missing,
+            is_enabled: input.flag("storage") && *input.storage != Place::Missing,
             spares_failures: self.settings.version == Version::V038,
         };
         let mut done = Rewritten::default();
@@ -192,7 +193,8 @@ mod tests {
             ],
             at: Hook::BeforeCall,
             call: 0,
-            turn: (1, 0),
+            turn: 1,
+            call_in_turn: 0,
             now: 0.0,
             since: None,
             model: "",

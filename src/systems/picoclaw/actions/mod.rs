@@ -15,6 +15,7 @@ use super::force_compression::Compressed;
 use super::{Edition, Settings};
 use crate::chat::{ChatMessage, Shape};
 use crate::engine::{ActionKind, NamedAction, NamedMeter, Rewrite, RewriteInput};
+use crate::systems::stage_settings::{check_keys, choice, numbers_only};
 use std::sync::Arc;
 
 /// Every PicoClaw action that a preset may name.
@@ -39,7 +40,7 @@ pub static ACTIONS: &[NamedAction] = &[
         help: "After a rejected request, drops the older half of the messages without a summary, and adds a note to the first message.",
         shape: Shape::OpenAi,
         numbers: &[],
-        make: refuse::make_force_compression,
+        make: refuse::make,
     },
     NamedAction {
         name: "picoclaw.compact_before_turn",
@@ -47,7 +48,7 @@ pub static ACTIONS: &[NamedAction] = &[
         help: "Drops the older half of the turns if the turn's first request would overflow, and adds a note to the summary.",
         shape: Shape::OpenAi,
         numbers: &["context_window", "max_tokens"],
-        make: compact::make,
+        make: |settings| numbers_only(settings, compact::compact_before_turn),
     },
     NamedAction {
         name: "picoclaw.rebuild_after_refusal",
@@ -55,7 +56,7 @@ pub static ACTIONS: &[NamedAction] = &[
         help: "After a rejected request, drops the older half of the turns; gives up if the current turn alone overflows.",
         shape: Shape::OpenAi,
         numbers: &["context_window", "max_tokens"],
-        make: refuse::make_rebuild,
+        make: |settings| numbers_only(settings, refuse::rebuild_request),
     },
     NamedAction {
         name: "picoclaw.trim_to_fit",
@@ -63,7 +64,7 @@ pub static ACTIONS: &[NamedAction] = &[
         help: "Leaves the oldest turns out of a turn's requests until the first request fits; the store keeps them.",
         shape: Shape::OpenAi,
         numbers: &["context_window", "max_tokens"],
-        make: trim::make,
+        make: |settings| numbers_only(settings, trim::trim_request),
     },
     NamedAction {
         name: "picoclaw.sanitize",
@@ -108,20 +109,13 @@ type MakeResult = Result<Arc<dyn Rewrite>, String>;
 
 /// Returns the edition that a preset selects. Rejects other options.
 fn edition(options: &toml::Table) -> Result<Edition, String> {
-    if let Some(key) = options.keys().find(|key| *key != "edition") {
-        return Err(format!("unknown option `{key}`"));
-    }
-    let name = options.get("edition").and_then(toml::Value::as_str);
-    name.and_then(Edition::named)
-        .ok_or_else(|| "`edition` must be \"before\", \"proposed\" or \"after\"".to_owned())
-}
-
-/// Rejects options of an action that has none.
-fn without_options(options: &toml::Table) -> Result<(), String> {
-    match options.keys().next() {
-        Some(key) => Err(format!("unknown option `{key}`")),
-        None => Ok(()),
-    }
+    check_keys(options, &["edition"])?;
+    let editions = [
+        ("before", Edition::Before),
+        ("proposed", Edition::Proposed),
+        ("after", Edition::After),
+    ];
+    choice(options, "edition", &editions)?.ok_or_else(|| "`edition` is missing".to_owned())
 }
 
 /// Returns the settings given by a stage's numbers.

@@ -1,8 +1,6 @@
 //! Handles a rejected request.
 
-use super::{
-    MakeResult, budget_terms, compression_terms, edition, settings, term, without_options,
-};
+use super::{MakeResult, budget_terms, compression_terms, edition, settings, term};
 use crate::chat::{PendingRequest, Replies};
 use crate::engine::{Rewrite, RewriteInput, Rewritten};
 use crate::systems::picoclaw::estimate::tool_tokens;
@@ -21,17 +19,9 @@ struct ForceCompression {
     edition: Edition,
 }
 
-#[derive(Debug)]
-struct RebuildAfterRefusal;
-
-pub(super) fn make_force_compression(options: &toml::Table) -> MakeResult {
+pub(super) fn make(options: &toml::Table) -> MakeResult {
     let edition = edition(options)?;
     Ok(Arc::new(ForceCompression { edition }))
-}
-
-pub(super) fn make_rebuild(options: &toml::Table) -> MakeResult {
-    without_options(options)?;
-    Ok(Arc::new(RebuildAfterRefusal))
 }
 
 impl Rewrite for ForceCompression {
@@ -49,29 +39,23 @@ impl Rewrite for ForceCompression {
     }
 }
 
-impl Rewrite for RebuildAfterRefusal {
-    fn rewrite(
-        &self,
-        mut input: RewriteInput<'_>,
-        _: &mut Replies<'_>,
-    ) -> Result<Rewritten, PendingRequest> {
-        if let Some(other) = other_error(input.error, Edition::After) {
-            return Ok(other);
-        }
-        let settings = settings(&input, Edition::After);
-        let conversation = Conversation::of(std::mem::take(&mut input.messages).into_vec());
-        let prompt = Prompt::of(&conversation, Edition::After);
-        let stored = &conversation.stored;
-        let last_user = stored.history.iter().rposition(|m| m.is("user"));
-        let turn = &stored.history[last_user.unwrap_or(0)..];
-        let tools = tool_tokens(input.tools);
-        let retry = rebuild_after_refusal(&prompt, stored, turn, tools, &settings);
-        let mut done = report(conversation, retry.compressed);
-        done.halt = (!retry.trimmed.fits).then(|| REFUSED.to_owned());
-        done.terms.extend(budget_terms(&retry.trimmed.budget));
-        done.terms.push(term("protected", retry.protected as f64));
-        Ok(done)
+pub(super) fn rebuild_request(input: &RewriteInput<'_>) -> Rewritten {
+    if let Some(other) = other_error(input.error, Edition::After) {
+        return other;
     }
+    let settings = settings(input, Edition::After);
+    let conversation = Conversation::of(input.messages.to_vec());
+    let prompt = Prompt::of(&conversation, Edition::After);
+    let stored = &conversation.stored;
+    let last_user = stored.history.iter().rposition(|m| m.is("user"));
+    let turn = &stored.history[last_user.unwrap_or(0)..];
+    let tools = tool_tokens(input.tools);
+    let retry = rebuild_after_refusal(&prompt, stored, turn, tools, &settings);
+    let mut done = report(conversation, retry.compressed);
+    done.halt = (!retry.trimmed.fits).then(|| REFUSED.to_owned());
+    done.terms.extend(budget_terms(&retry.trimmed.budget));
+    done.terms.push(term("protected", retry.protected as f64));
+    done
 }
 
 /// Handles a provider error that is not treated as an overflow: the conversation is unchanged.

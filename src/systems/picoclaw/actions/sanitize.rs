@@ -35,7 +35,7 @@ impl Rewrite for Sanitize {
         input: RewriteInput<'_>,
         _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let turn = input.turn.0;
+        let turn = input.turn;
         let before = input.memory.shared::<Sanitized>(SANITIZED);
         let mut memory = Memory::default();
         let still = before.filter(|sanitized| sanitized.built.is_current(&input.messages, turn));

@@ -7,10 +7,7 @@ use crate::chat::{ChatMessage, Messages, Rule};
 use crate::engine::MessageEdit;
 use crate::systems::picoclaw::store::history;
 
-const BUILT_FROM: Rule = Rule {
-    name: "picoclaw.messages_built_from",
-    by: 0,
-};
+const BUILT_FROM: Rule = Rule::new("picoclaw.messages_built_from");
 
 /// The state from which a request was built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +60,7 @@ impl BuiltRequest {
         if self.turn != turn {
             return false;
         }
-        let count = messages.find_out(BUILT_FROM, |count: &mut Count, messages| {
+        let count = messages.updated_state(BUILT_FROM, |count: &mut Count, messages| {
             if count.up_to != self.up_to {
                 *count = Count {
                     up_to: self.up_to,

@@ -1,6 +1,6 @@
 //! The loop around the context management. A scripted run shows which messages are stored and which are only sent.
 //!
-//! A [`Environment`] answers calls and runs tools; the loop itself decides, formats and records.
+//! An [`Environment`] answers calls and runs tools; the loop itself decides, formats and records.
 
 mod cache_marks;
 mod run;

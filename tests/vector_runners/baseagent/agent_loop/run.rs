@@ -238,6 +238,7 @@ fn stored_call(call: &ToolCall) -> Call {
         function: Some(Function {
             name: call.tool.as_str().into(),
             arguments,
+            rest: Rest::default(),
         }),
         rest: Rest::of_function_call(),
     }

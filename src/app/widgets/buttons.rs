@@ -148,8 +148,9 @@ pub fn chip(ui: &mut Ui, dot: Option<Color32>, words: &[(&str, bool)]) -> Respon
     response
 }
 
-/// Shows a menu item: a name with a note at the right, help of up to two lines below it, and a dot if it is chosen.
-pub fn choice(ui: &mut Ui, (name, note): (&str, &str), help: &str, is_chosen: bool) -> Response {
+/// Shows a menu item: a name with a note at the right (may be empty), up to two lines of help below it, and a dot if it is
+/// chosen.
+pub fn choice(ui: &mut Ui, name: &str, note: &str, help: &str, is_chosen: bool) -> Response {
     const INDENT: f32 = 18.0;
     let palette = palette(ui);
     let room = ui.available_width() - INDENT - space::S;
@@ -255,21 +256,21 @@ fn tab(ui: &mut Ui, name: &str, remark: &str, is_chosen: bool) -> Response {
         palette.weak
     };
     ui.painter().galley_with_override_text_color(
-        egui::pos2(rect.left(), top),
+        pos2(rect.left(), top),
         galley,
         if is_chosen { palette.text } else { ink },
     );
     if let Some(remark) = remark {
         ui.painter().galley(
-            egui::pos2(rect.left() + wide.size().x + 5.0, top),
+            pos2(rect.left() + wide.size().x + 5.0, top),
             remark,
             palette.warn,
         );
     }
     if is_chosen {
         let line = egui::Rect::from_min_max(
-            egui::pos2(rect.left(), rect.bottom() - 3.0),
-            egui::pos2(rect.right(), rect.bottom() - 1.0),
+            pos2(rect.left(), rect.bottom() - 3.0),
+            pos2(rect.right(), rect.bottom() - 1.0),
         );
         ui.painter().rect_filled(line, 1.0, palette.accent);
     }

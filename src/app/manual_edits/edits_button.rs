@@ -1,16 +1,17 @@
 //! The button above the message table that counts manual edits, and its menu: edits of the selected and the filtered
 //! messages, a command that removes all edits, and warnings about edits that were not possible.
 
-use super::marks::{Mark, MarkCommand, is_about_marks, summary};
+use super::marks::{Mark, MarkCommand, summary};
 use super::menu::menu;
 use crate::app::command::Commands;
 use crate::app::messages::input::MessagesInput;
-use crate::app::messages::order::{Filter, chosen};
+use crate::app::messages::order::{Filter, selected_messages};
 use crate::app::messages::state::MessagesCommand;
 use crate::app::theme::{palette, space};
 use crate::app::widgets::text::{small, weak};
 use crate::app::widgets::{self, Tone};
 use crate::app::wording;
+use crate::engine::{EditWarning, Warning};
 use crate::safe_text;
 use egui::{Align, Button, Label, Layout, Popup, PopupCloseBehavior, RichText, TextStyle, Ui};
 
@@ -18,27 +19,36 @@ use egui::{Align, Button, Label, Layout, Popup, PopupCloseBehavior, RichText, Te
 const WIDTH: f32 = 300.0;
 /// Maximum number of warnings in the menu. The tab Insights lists all.
 const MAX_WARNINGS: usize = 6;
-/// Width of the badge and of the button's margins, in points.
+/// Width of the badge, in points.
 const BADGE: f32 = 40.0;
+/// Width of the button's margins, in points.
 const PADDING: f32 = 24.0 + space::S;
 
 /// The button in the form that fits next to the other tools.
-pub(in crate::app) struct AllMarks {
-    /// Button text.
+pub(in crate::app) struct EditsButton {
+    /// Button text; empty if the button does not fit.
     name: String,
     /// Width in points, or 0 if the button does not fit.
     pub(in crate::app) width: f32,
+    /// Number of edits of each kind; empty without edits.
     marks: String,
-    warnings: Vec<(String, String)>,
-    n_relevant: usize,
+    warnings: Vec<LanesWarning>,
 }
 
-impl AllMarks {
+/// A warning about a manual edit.
+struct LanesWarning {
+    /// Names of the lanes that have the warning.
+    lanes: String,
+    text: String,
+    /// The edit was needed. Dropping a message that was already removed, for example, is not.
+    is_relevant: bool,
+}
+
+impl EditsButton {
     /// Returns the longest form that leaves `others` points to the other tools.
     pub(in crate::app) fn fitting(ui: &Ui, input: &MessagesInput<'_>, others: f32) -> Self {
         let manual_edits = &input.config.manual_edits;
         let (marks, warnings) = (summary(manual_edits), warnings(input));
-        let n_relevant = warnings.iter().filter(|(_, w)| is_relevant(w)).count();
         let n_marks: usize = Mark::ALL.iter().map(|m| m.list(manual_edits).len()).sum();
         let number = wording::grouped(n_marks as u64);
         let forms = if marks.is_empty() {
@@ -47,7 +57,11 @@ impl AllMarks {
             vec![marks.clone(), wording::count(n_marks, "edit"), number]
         };
         let font = TextStyle::Button.resolve(ui.style());
-        let badge = if n_relevant > 0 { BADGE } else { 0.0 };
+        let badge = if n_relevant(&warnings) > 0 {
+            BADGE
+        } else {
+            0.0
+        };
         let width = |name: &String| {
             let color = palette(ui).text;
             let galley = ui
@@ -66,7 +80,6 @@ impl AllMarks {
             width,
             marks,
             warnings,
-            n_relevant,
         }
     }
 
@@ -91,8 +104,9 @@ impl AllMarks {
                 "Manual edits: {marks}. Pin, clear or drop messages here."
             ))
             .accessible_name(format!("Manual edits: {marks}"));
-        if self.n_relevant > 0 {
-            let badge = widgets::badge(ui, self.n_relevant, Tone::Warn);
+        let n_relevant = n_relevant(&self.warnings);
+        if n_relevant > 0 {
+            let badge = widgets::badge(ui, n_relevant, Tone::Warn);
             opened = opened.union(badge.on_hover_ui(|ui| list(ui, &self.warnings)));
         }
         Popup::menu(&opened)
@@ -103,7 +117,7 @@ impl AllMarks {
 
     fn menu(&self, ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
         ui.set_max_width(WIDTH);
-        let selected = chosen(&input.selection, &input.view.added, input.order);
+        let selected = selected_messages(&input.selection, &input.view.added, input.order);
         menu(ui, input, &selected, commands);
         let has_shown = filtered_edits(ui, input, !selected.is_empty(), commands);
         if !self.marks.is_empty() {
@@ -134,8 +148,7 @@ fn filtered_edits(
     let n = wording::count(input.order.len(), "message");
     ui.label(small(ui, format!("Filtered messages: {n}")));
     for mark in Mark::ALL {
-        let (set, _) = mark.verbs();
-        let button = ui.button(format!("{set} all of them"));
+        let button = ui.button(format!("{} all of them", mark.set_label()));
         if button.on_hover_text(mark.help()).clicked() {
             let messages = input.order.iter().map(|m| *m as usize).collect();
             commands.push(MarkCommand::Set(messages, Some(mark)));
@@ -149,7 +162,7 @@ fn filtered_edits(
 fn marked(
     ui: &mut Ui,
     input: &MessagesInput<'_>,
-    warnings: &[(String, String)],
+    warnings: &[LanesWarning],
     commands: &mut Commands,
 ) {
     let mut is_marked = input.view.filter.is_marked;
@@ -173,36 +186,45 @@ fn marked(
     }
 }
 
-/// Returns the runs' warnings about edits that were not possible, each with its lanes.
-fn warnings(input: &MessagesInput<'_>) -> Vec<(String, String)> {
-    let mut grouped: Vec<(&str, Vec<&str>)> = Vec::new();
+/// Returns the warnings of the runs about manual edits. Lanes with the same warning share one entry.
+fn warnings(input: &MessagesInput<'_>) -> Vec<LanesWarning> {
+    let mut grouped: Vec<(&Warning, Vec<&str>)> = Vec::new();
     for (label, lane) in input.runs.labels.iter().zip(&input.runs.lanes) {
         let warnings = lane.outcome.warnings.iter();
-        for warning in warnings.filter(|warning| is_about_marks(warning)) {
-            match grouped.iter_mut().find(|(known, _)| known == warning) {
+        for warning in warnings.filter(|warning| warning.edit.is_some()) {
+            match grouped.iter_mut().find(|(known, _)| *known == warning) {
                 Some((_, labels)) => labels.push(label),
                 None => grouped.push((warning, vec![label])),
             }
         }
     }
     let n_lanes = input.runs.lanes.len();
-    let lanes = |labels: Vec<&str>| match labels.len() {
-        n if n == n_lanes && n > 1 => "Every lane".to_owned(),
-        _ => labels.join(", "),
-    };
-    let grouped = grouped.into_iter();
-    grouped
-        .map(|(warning, labels)| (lanes(labels), safe_text::visible(warning).into_owned()))
-        .collect()
+    let grouped = grouped.into_iter().map(|(warning, labels)| LanesWarning {
+        lanes: match labels.len() {
+            n if n == n_lanes && n > 1 => "Every lane".to_owned(),
+            _ => labels.join(", "),
+        },
+        text: safe_text::visible(&warning.to_string()).into_owned(),
+        is_relevant: warning.edit == Some(EditWarning::NotApplied),
+    });
+    grouped.collect()
 }
 
-fn list(ui: &mut Ui, warnings: &[(String, String)]) {
+fn n_relevant(warnings: &[LanesWarning]) -> usize {
+    warnings
+        .iter()
+        .filter(|warning| warning.is_relevant)
+        .count()
+}
+
+fn list(ui: &mut Ui, warnings: &[LanesWarning]) {
     // The menu's own layout would justify the lines.
     ui.with_layout(Layout::top_down(Align::Min), |ui| {
         ui.spacing_mut().item_spacing.y = space::XS;
-        for (lanes, warning) in warnings.iter().take(MAX_WARNINGS) {
-            let text = format!("{lanes}: {}", wording::with_grouped(warning));
-            let color = if is_relevant(warning) {
+        for warning in warnings.iter().take(MAX_WARNINGS) {
+            let text = wording::with_grouped(&warning.text);
+            let text = format!("{}: {text}", warning.lanes);
+            let color = if warning.is_relevant {
                 palette(ui).warn
             } else {
                 palette(ui).weak
@@ -214,9 +236,4 @@ fn list(ui: &mut Ui, warnings: &[(String, String)]) {
             ui.label(weak(ui, format!("and {more} more, in Insights")));
         }
     });
-}
-
-/// Returns whether a warning is shown. Dropping a message that was already removed needs no warning.
-fn is_relevant(warning: &str) -> bool {
-    !warning.contains(": gone already")
 }

@@ -20,8 +20,8 @@ struct Measurements {
     laid: Vec<bool>,
 }
 
-/// Shows `n` rows below each other. `guess` estimates the height of the row with a given index, in points.
-pub fn roll(
+/// Shows `n` rows below each other. `guess` estimates the height of a row by its index, in points.
+pub fn virtual_list(
     ui: &mut Ui,
     id: Id,
     n: usize,
@@ -98,9 +98,9 @@ mod tests {
         let mut output = ctx.run_ui(input, |ui| {
             let area = ScrollArea::vertical().vertical_scroll_offset(offset);
             let area = area.show(ui, |ui| {
-                roll(
+                virtual_list(
                     ui,
-                    Id::unique("roll"),
+                    Id::unique("list"),
                     N,
                     |_| 30.0,
                     |ui, nth| {

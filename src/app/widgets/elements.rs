@@ -39,7 +39,7 @@ pub fn swatch(ui: &mut Ui, color: Color32) -> Response {
     response
 }
 
-/// Draws a separator across the available width without allocating space.
+/// Draws a separator across the available width.
 pub fn hairline(ui: &mut Ui) {
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 1.0), Sense::hover());
     let rect = rect.expand2(vec2(space::XS, 0.0)).intersect(ui.clip_rect());

@@ -39,10 +39,10 @@ pub(super) fn show(ui: &Ui, id: Id, chart: &Chart<'_>) -> Option<usize> {
     let font = TextStyle::Small.resolve(ui.style());
     let (at, weak) = (strip.right_center() + vec2(8.0, 0.0), chart.palette.weak);
     ui.painter()
-        .text(at, Align2::LEFT_CENTER, "resent", font, weak);
+        .text(at, Align2::LEFT_CENTER, "cumulative", font, weak);
     // Larger than the painted strip, so that it is easy to hit.
     let area = strip.expand2(vec2(0.0, 2.0));
-    let response = ui.interact(area, id.with("resent"), Sense::CLICK);
+    let response = ui.interact(area, id.with("cumulative"), Sense::CLICK);
     response.widget_info(|| WidgetInfo::labeled(Role::Canvas, true, "cumulative tokens by call"));
     let call = hottest_near(chart, response.hover_pos()?);
     let is_clicked = response.clicked();

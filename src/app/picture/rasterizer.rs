@@ -11,9 +11,9 @@ use std::collections::HashMap;
 /// Fractional bits of a coordinate.
 const FRACTION: u32 = 8;
 
-/// The textures of the meshes, and the rasterizer.
+/// A rasterizer with the textures of its meshes.
 #[derive(Default)]
-pub struct Raster {
+pub(super) struct Rasterizer {
     textures: HashMap<TextureId, Texture>,
 }
 
@@ -22,9 +22,9 @@ struct Texture {
     is_smooth: bool,
 }
 
-impl Raster {
+impl Rasterizer {
     /// Applies the texture changes of a frame, which are independent of each other.
-    pub fn take(&mut self, delta: &mut TexturesDelta) {
+    pub(super) fn update_textures(&mut self, delta: &mut TexturesDelta) {
         delta.set.iter().for_each(|(id, changes)| {
             changes.iter().for_each(|change| self.change(*id, change));
         });
@@ -45,8 +45,8 @@ impl Raster {
         }
     }
 
-    /// Paints meshes on a background.
-    pub fn paint(
+    /// Paints meshes on a background. `size` is in points.
+    pub(super) fn paint(
         &self,
         primitives: &[ClippedPrimitive],
         size: Vec2,
@@ -180,7 +180,7 @@ impl Canvas {
     }
 }
 
-/// Twice the signed area of a triangle; positive where the corners run clockwise on the screen.
+/// Returns twice the signed area of a triangle; positive if the corners run clockwise on the screen.
 fn edge(a: (i64, i64), b: (i64, i64), c: (i64, i64)) -> i64 {
     (b.0 - a.0) * (c.1 - a.1) - (b.1 - a.1) * (c.0 - a.0)
 }
@@ -213,7 +213,7 @@ impl<'a> Shade<'a> {
         }
     }
 
-    /// `weights` are the edge functions opposite each corner.
+    /// Returns the color at a pixel. `weights` are the edge functions opposite each corner.
     fn color(&self, weights: [i64; 3]) -> [f32; 4] {
         if let Some(flat) = self.flat {
             return flat;

@@ -1,14 +1,15 @@
-//! The stages of an export: consent before anything is sent, progress of the model, and review of the summaries.
+//! Views of the stages of an export: consent, progress of the model, and review of the summaries.
 
 use super::command::ExportCommand;
 use super::draft::ExportContent;
 use super::input::ExportInput;
 use super::job::Export;
 use super::model_fields::row;
-use super::requests::Line;
+use super::requests::RunHandle;
 use super::stage::{Consent, Review, StoreConsent};
 use crate::app::command::Commands;
 use crate::app::theme::{self, palette, space};
+use crate::app::widgets::dialog::error_box;
 use crate::app::widgets::text::{small, weak};
 use crate::app::{widgets, wording};
 use crate::providers::Endpoint;
@@ -81,13 +82,13 @@ pub(super) fn store(ui: &mut Ui, consent: &StoreConsent) {
     let program = consent.program;
     strong(ui, format!("Add a new session to {program}?"));
     ui.add_space(space::XS);
-    let place = match &consent.folder {
+    let folder = match &consent.folder {
         None => "checking…".to_owned(),
         Some(Ok(folder)) => folder.display().to_string(),
-        Some(Err(why)) => return super::dialog::failed(ui, "Cannot find a place for it", why),
+        Some(Err(why)) => return error_box(ui, "No session folder found", why),
     };
     let rows = [
-        ("folder", place),
+        ("folder", folder),
         ("file", "new, named after the new id".to_owned()),
         ("others", "existing sessions are not changed".to_owned()),
         (
@@ -111,8 +112,8 @@ pub(super) fn store_buttons(ui: &mut Ui, consent: &StoreConsent, commands: &mut 
 }
 
 /// Shows the progress of the model.
-pub(super) fn asking(ui: &mut Ui, line: &Line) {
-    let progress = line.progress();
+pub(super) fn asking(ui: &mut Ui, run: &RunHandle) {
+    let progress = run.progress();
     ui.horizontal(|ui| {
         ui.spinner();
         let text = match (progress.n_requests, progress.text.is_empty()) {
@@ -224,7 +225,6 @@ fn summary(ui: &mut Ui, idx: usize, text: &str, commands: &mut Commands) {
     }
 }
 
-/// Shows the buttons of a stage.
 pub(super) fn consent_buttons(ui: &mut Ui, consent: &Consent, commands: &mut Commands) {
     let host = consent.endpoint.host();
     if widgets::primary_button(ui, &format!("Send to {host}")).clicked() {
@@ -255,8 +255,8 @@ pub(super) fn review_buttons(
     if !review.preview.changes {
         super::dialog::compact_anyway(ui, input, export, commands);
     }
-    let is_worth_it = review.preview.changes || export.draft.content == ExportContent::Context;
-    ui.add_enabled_ui(is_worth_it, |ui| {
+    let has_content = review.preview.changes || export.draft.content == ExportContent::Context;
+    ui.add_enabled_ui(has_content, |ui| {
         let name = if export.draft.is_for_store(input.document) {
             "Continue…"
         } else {

@@ -1,6 +1,6 @@
-//! Status of a message in a lane, from the run's context and the events that changed it.
+//! The changes of a message in a lane, from the context of its run and the events that changed it.
 
-use super::compute::{Changes, Piece};
+use super::compute::{ChangedPart, Changes, TokenChange};
 use super::diff::Diff;
 use crate::app::lanes::lane_context::WrittenPosition;
 use crate::app::lanes::rows::LaneRows;
@@ -9,7 +9,7 @@ use crate::app::open::document::Document;
 use crate::app::runs::replays::Runs;
 use crate::app::wording;
 use crate::engine::{
-    Context, Edited, EntryBody, Event, Marker, MessageStatus, PartStatus, Written,
+    Context, Dropped, Edited, Entry, EntryBody, Event, Marker, MessageStatus, PartStatus, Written,
 };
 use crate::safe_text;
 use crate::session::Kind;
@@ -17,47 +17,49 @@ use crate::units::Tokens;
 use std::ops::Range;
 
 /// The inputs of the changes.
-pub(in crate::app) struct ChangeInputs<'a> {
-    pub(in crate::app) document: &'a Document,
-    pub(in crate::app) runs: &'a Runs,
-    pub(in crate::app) rows: &'a LaneRows,
-    pub(in crate::app) lane: usize,
-    pub(in crate::app) context: &'a Context,
-    pub(in crate::app) events: &'a [Event],
+pub(super) struct ChangeInputs<'a> {
+    pub(super) document: &'a Document,
+    pub(super) runs: &'a Runs,
+    pub(super) rows: &'a LaneRows,
+    pub(super) lane: usize,
+    pub(super) context: &'a Context,
+    pub(super) events: &'a [Event],
     /// The lane is shown at the end of its run.
-    pub(in crate::app) is_whole: bool,
+    pub(super) is_whole: bool,
 }
 
 impl ChangeInputs<'_> {
-    pub(in crate::app) fn message(&self, message: usize) -> Changes {
+    /// Returns the changes of a message of the session.
+    pub(super) fn message(&self, message: usize) -> Changes {
         let context = self.context;
-        let is_it = |entry: &&crate::engine::Entry| entry.message() == Some(message as u32);
+        let is_it = |entry: &&Entry| entry.message() == Some(message as u32);
         if let Some(entry) = context.entries.iter().find(is_it) {
             return match &entry.body {
                 EntryBody::Edited(edited) => self.edited(edited),
-                _ => only(format!("{} keeps it unchanged.", self.label())),
+                _ => sentence(format!("{} keeps it unchanged.", self.label())),
             };
         }
         if let Some(written) = written_for(context, message as u32) {
-            return self.stands_for(written, Some(message));
+            return self.replacement(written, Some(message));
         }
-        let range = |d: &&crate::engine::Dropped| d.messages.contains(&(message as u32));
-        match context.dropped.iter().find(range) {
+        let contains = |dropped: &&Dropped| dropped.messages.contains(&(message as u32));
+        match context.dropped.iter().find(contains) {
             Some(dropped) => self.dropped(message, dropped.event),
             None if !self.document.session().messages[message].in_history => {
-                only("Written by the recorded compaction. Replays exclude it.".to_owned())
+                sentence("Written by the recorded compaction. Replays exclude it.".to_owned())
             }
-            None => only(format!("Not recorded yet {}.", self.place())),
+            None => sentence(format!("Not recorded yet {}.", self.place())),
         }
     }
 
-    pub(in crate::app) fn written(&self, place: WrittenPosition) -> Changes {
+    /// Returns the changes behind a message that the lane wrote: the messages it replaces.
+    pub(super) fn written(&self, place: WrittenPosition) -> Changes {
         let found = WrittenPosition::all(self.context)
             .into_iter()
             .find(|(at, ..)| *at == place);
         match found {
-            Some((_, written, _)) => self.stands_for(written, None),
-            None => only(format!(
+            Some((_, written, _)) => self.replacement(written, None),
+            None => sentence(format!(
                 "{} wrote nothing here {}.",
                 self.label(),
                 self.place()
@@ -78,20 +80,23 @@ impl ChangeInputs<'_> {
             Some(event) if event.is_manual() && !is_marked => {
                 "Dropped with its call or result, which was dropped manually.".to_owned()
             }
-            Some(by) => format!("Dropped {}. Nothing replaces it.", did(by)),
+            Some(by) => format!("Dropped {}. Nothing replaces it.", cause(by)),
             None => "Dropped by the recorded compaction.".to_owned(),
         };
         Changes {
-            weights: Some((self.runs.case.ledger.message(message), Tokens::ZERO)),
+            tokens: Some(TokenChange {
+                before: self.runs.case.ledger.message(message),
+                after: Tokens::ZERO,
+            }),
             event: self.link(event),
-            ..only(text)
+            ..sentence(text)
         }
     }
 
     fn edited(&self, edited: &Edited) -> Changes {
         let message = edited.message as usize;
         let (ledger, context) = (&self.runs.case.ledger, self.context);
-        let text = MessageText::parts(self.document, ledger, message);
+        let original = MessageText::parts(self.document, ledger, message);
         let marker = |status: &PartStatus| match status {
             PartStatus::Cleared { marker } => context.markers.get(*marker as usize),
             _ => None,
@@ -101,71 +106,77 @@ impl ChangeInputs<'_> {
             status => marker(status).map(|marker| marker.event),
         };
         let statuses = edited.parts.as_slice();
-        let changed = text
+        let changed = original
             .sections
             .iter()
             .zip(statuses)
             .filter(|(_, status)| **status != PartStatus::Kept);
-        let pieces = changed.map(|(section, status)| piece(section, marker(status)));
-        let pieces: Vec<_> = pieces.collect();
-        let seen = self
+        let parts = changed.map(|(section, status)| changed_part(section, marker(status)));
+        let parts: Vec<_> = parts.collect();
+        let in_lane = self
             .rows
             .lanes
             .get(self.lane)
             .and_then(|lane| lane.messages.get(message));
-        let word = match seen.map(|seen| seen.status) {
+        let word = match in_lane.map(|message| message.status) {
             Some(MessageStatus::Cut) => "Cut",
             Some(MessageStatus::Cleared) => "Cleared",
             _ => "Changed",
         };
         let by = statuses.iter().find_map(event);
-        let mut sentence = format!("{word} {}.", self.event(by).map_or_else(String::new, did));
-        let same = statuses.len() - pieces.len();
+        let mut text = format!("{word} {}.", self.event(by).map_or_else(String::new, cause));
+        let same = statuses.len() - parts.len();
         if same > 0 {
             let are = if same == 1 {
                 "is unchanged"
             } else {
                 "are unchanged"
             };
-            sentence = format!("{sentence} {} of it {are}.", wording::count(same, "part"));
+            text = format!("{text} {} of it {are}.", wording::count(same, "part"));
         }
         Changes {
-            weights: seen.map(|seen| (ledger.message(message), seen.tokens)),
+            tokens: in_lane.map(|after| TokenChange {
+                before: ledger.message(message),
+                after: after.tokens,
+            }),
             event: self.link(by),
-            pieces,
-            ..only(sentence)
+            parts,
+            ..sentence(text)
         }
     }
 
-    pub(in crate::app) fn event(&self, event: Option<u32>) -> Option<&Event> {
+    /// Returns an event of the run up to the call of the rows.
+    pub(super) fn event(&self, event: Option<u32>) -> Option<&Event> {
         self.events.get(event? as usize)
     }
 
     /// Returns the event's index in the complete run, where manual edits happen only at the end.
-    pub(in crate::app) fn link(&self, event: Option<u32>) -> Option<usize> {
+    pub(super) fn link(&self, event: Option<u32>) -> Option<usize> {
         let is_manual = self.event(event)?.is_manual();
         (self.is_whole || !is_manual).then_some(event? as usize)
     }
 
-    pub(in crate::app) fn label(&self) -> &str {
+    /// Returns the name of the lane.
+    pub(super) fn label(&self) -> &str {
         &self.runs.labels[self.lane]
     }
 
-    pub(in crate::app) fn place(&self) -> String {
+    /// Returns the call of the rows, as in `at call 12`.
+    pub(super) fn place(&self) -> String {
         wording::place(self.rows.call, self.document.session().calls.len())
     }
 }
 
 /// Returns changes that consist of one sentence.
-pub(super) fn only(text: String) -> Changes {
+pub(super) fn sentence(text: String) -> Changes {
     Changes {
         text,
         ..Changes::default()
     }
 }
 
-/// Returns the source and the time of an event: `manually`, `by prune at call 12`.
-pub(super) fn did(event: &Event) -> String {
+/// Returns the cause and the call of an event: `manually`, `by prune at call 12`.
+pub(super) fn cause(event: &Event) -> String {
     if event.is_manual() {
         return Event::MANUAL.to_owned();
     }
@@ -180,7 +191,7 @@ fn written_for(context: &Context, message: u32) -> Option<&Written> {
 }
 
 /// Returns a changed part with its replacement, if any.
-fn piece(section: &Section, marker: Option<&Marker>) -> Piece {
+fn changed_part(section: &Section, marker: Option<&Marker>) -> ChangedPart {
     let is_predicted = marker.is_some_and(|marker| marker.is_predicted);
     let now = marker.filter(|_| !is_predicted).map(|marker| {
         // Format the text like the original.
@@ -200,13 +211,13 @@ fn piece(section: &Section, marker: Option<&Marker>) -> Piece {
         diff.is_empty()
             .then_some("Only the end of its last line differs.")
     };
-    Piece {
+    ChangedPart {
         title: section.title.clone(),
         kind: section.kind,
-        weights: (
-            section.tokens.unwrap_or_default(),
-            marker.map_or(Tokens::ZERO, |m| Tokens::from(m.tokens)),
-        ),
+        tokens: TokenChange {
+            before: section.tokens.unwrap_or_default(),
+            after: marker.map_or(Tokens::ZERO, |m| Tokens::from(m.tokens)),
+        },
         diff,
         remark,
     }
