@@ -2,7 +2,7 @@
 
 use crate::analysis::facts::call_command;
 use crate::engine::Case;
-use crate::session::{Body, COMMAND_KEYS};
+use crate::session::Body;
 use crate::units::Tokens;
 use serde_json::Value;
 use std::collections::HashMap;

@@ -56,6 +56,7 @@ impl OwnPresets {
     }
 
     /// Returns the same presets, of which none can be saved.
+    #[must_use]
     pub fn read_only(self) -> Self {
         Self {
             is_read_only: true,
