@@ -95,7 +95,7 @@ mod tests {
             ChatMessage::new("assistant", "answer"),
             ChatMessage::new("user", "second"),
         ];
-        if !is_first {
+        if call_in_turn > 0 {
             messages.push(ChatMessage::new("assistant", "step"));
             messages.push(ChatMessage::new("tool", "result"));
         }

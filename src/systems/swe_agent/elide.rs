@@ -20,11 +20,9 @@ fn elide(input: &RewriteInput<'_>) -> Rewritten {
         return Rewritten::default();
     }
     let polling = input.count("polling").max(1);
-    let elided = input
-        .messages
-        .updated_state(ELIDED, |elided: &mut Elided, all| {
-            elided.extend(all, polling, input.count("n"));
-        });
+    let elided = input.messages.updated_state(ELIDED, |elided: &mut Elided, all| {
+        elided.extend(all, polling, input.count("n"));
+    });
     Rewritten::edited_for_request(input, "swe_agent_elided", elided.edits.clone())
 }
 
