@@ -31,12 +31,12 @@ pub fn largest_parts(case: &Case, n: usize) -> Vec<LargestPart> {
     parts.truncate(n);
     let tools = tools_of_calls(&case.session);
     let describe = |(tokens, message, part): (Tokens, usize, usize)| {
-        let (said, piece) = (&case.session.messages[message], &case.session.parts[part]);
+        let (owner, piece) = (&case.session.messages[message], &case.session.parts[part]);
         let tool = tool_of(&tools, &piece.body).map(str::to_owned);
         LargestPart {
             message,
             part,
-            kind: kind_of(said, piece),
+            kind: kind_of(owner, piece),
             tool,
             tokens,
         }

@@ -57,8 +57,8 @@ impl CallRange {
         let calls: Option<Usd> = of_it.sum();
         let end = cost.calls.last().map_or(0, |call| call.index);
         let additional = cost.additional.iter();
-        let additional = additional.filter(|(call, _)| self.contains((*call).min(end)));
-        Some(calls? + additional.map(|(_, usd)| *usd).sum())
+        let additional = additional.filter(|cost| self.contains(cost.call.min(end)));
+        Some(calls? + additional.map(|cost| cost.usd).sum())
     }
 
     /// Returns the number of calls with a recorded cache miss.

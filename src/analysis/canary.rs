@@ -1,6 +1,6 @@
 //! Planted facts: canaries of known types in a copy of a session, to follow what successive compactions keep.
 
-use super::statistics::{Estimate, Generator, mean};
+use super::statistics::{ClusteredValue, Estimate, Generator, mean};
 use crate::engine::{Context, EntryBody};
 use crate::session::{Body, Message, Part, Role, Session};
 use schemars::JsonSchema;
@@ -272,7 +272,10 @@ fn planted_round(round: usize, followed: &[&FollowedCanary]) -> PlantedRound {
     let is_verbatim = |f: &&&FollowedCanary| f.state == CanaryState::Verbatim;
     let values: Vec<_> = own
         .iter()
-        .map(|f| (f.run, f64::from(is_verbatim(f))))
+        .map(|f| ClusteredValue {
+            cluster: f.run,
+            value: f64::from(is_verbatim(f)),
+        })
         .collect();
     let kinds = CanaryKind::ALL.iter().map(|kind| {
         let count = |state| {

@@ -29,6 +29,15 @@ struct Name {
     named: u32,
 }
 
+/// Lines of a text that contain a name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NamedLines {
+    /// Their number.
+    pub all: usize,
+    /// Number of those with a name that the model used later.
+    pub used_later: usize,
+}
+
 impl<'a> LastUses<'a> {
     /// Searches all messages. The first pass collects the names that the model uses, as texts contain many more.
     pub fn new(session: &'a Session) -> Self {
@@ -75,21 +84,20 @@ impl<'a> LastUses<'a> {
             .filter(|user| *user > message)
     }
 
-    /// Returns the number of lines of a message's text with a name that the model used later, and the number of lines with
-    /// any name.
-    pub fn lines(&self, message: usize, text: &str) -> (usize, usize) {
-        let (mut named_later, mut with_name) = (0, 0);
+    /// Counts the lines of a message's text that contain a name.
+    pub fn lines(&self, message: usize, text: &str) -> NamedLines {
+        let mut lines = NamedLines::default();
         for line in text.lines() {
             let mut words = identifiers(line).peekable();
-            with_name += usize::from(words.peek().is_some());
+            lines.all += usize::from(words.peek().is_some());
             let is_later = |word: &str| {
                 self.last
                     .get(word)
                     .is_some_and(|user| *user as usize > message)
             };
-            named_later += usize::from(words.any(is_later));
+            lines.used_later += usize::from(words.any(is_later));
         }
-        (named_later, with_name)
+        lines
     }
 }
 

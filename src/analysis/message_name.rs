@@ -19,7 +19,7 @@ pub enum MessageName<'a> {
         message: usize,
     },
     /// Any other message.
-    Said {
+    Message {
         /// Its author.
         role: Role,
         /// True if its largest part is an image or document.
@@ -51,7 +51,7 @@ impl<'a> MessageName<'a> {
                 subject: subject(arguments),
                 message,
             },
-            None => Self::Said {
+            None => Self::Message {
                 role: session.messages[message].role,
                 is_media,
                 message,
@@ -69,12 +69,12 @@ impl fmt::Display for MessageName<'_> {
                 ..
             } => write!(f, "{tool} {}", subject.text),
             Self::Call { tool, message, .. } => write!(f, "{tool} in message {}", message + 1),
-            Self::Said {
+            Self::Message {
                 is_media: true,
                 message,
                 ..
             } => write!(f, "image or document in message {}", message + 1),
-            Self::Said { role, message, .. } => {
+            Self::Message { role, message, .. } => {
                 write!(f, "{} message {}", role.name(), message + 1)
             }
         }

@@ -30,8 +30,9 @@ pub use breakdown::{
 };
 pub use call_range::CallRange;
 pub use difference::{Change, ChangedMessage, ContextDifference, MessageRef};
-pub use finding::{Finding, FindingKind, findings, flaws};
-pub use last_use::LastUses;
+use finding::times;
+pub use finding::{Finding, FindingKind, findings, flaws, thrashing_calls};
+pub use last_use::{LastUses, NamedLines};
 pub use message_name::{MessageName, Subject};
 pub use nearest::nearest;
 pub use trigger::{FirstCompaction, LaneTrigger, PlayedLane, Trigger};

@@ -2,7 +2,7 @@
 //! itself, since the same context gives different actions in each sample.
 
 use super::facts::call_target;
-use super::statistics::{Estimate, mean};
+use super::statistics::{ClusteredValue, Estimate, mean};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -164,14 +164,15 @@ impl ActionOutcome {
         let answers = points
             .iter()
             .flat_map(|p| p.full.iter().chain(p.lanes.iter().flatten()));
-        let own = points
-            .iter()
-            .enumerate()
-            .filter_map(|(idx, p)| Some((idx, within(&p.full)?)));
+        let own = points.iter().enumerate().filter_map(|(cluster, point)| {
+            let value = within(&point.full)?;
+            Some(ClusteredValue { cluster, value })
+        });
         let lanes = lanes.iter().enumerate().map(|(lane, name)| {
             let excess = points.iter().filter_map(|point| {
-                let excess = between(&point.lanes[lane], &point.full)? - within(&point.full)?;
-                Some((point.clusters[lane], excess))
+                let value = between(&point.lanes[lane], &point.full)? - within(&point.full)?;
+                let cluster = point.clusters[lane];
+                Some(ClusteredValue { cluster, value })
             });
             ActionLane {
                 lane: name.clone(),

@@ -4,7 +4,7 @@ use crate::session::{Body, Role, Session};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// The contents of a conversation, each with the index of its message.
+/// The contents of a conversation.
 #[derive(Debug, Default)]
 pub(super) struct Contents<'a> {
     /// Texts that are not blank.
@@ -13,14 +13,29 @@ pub(super) struct Contents<'a> {
     pub(super) n_blank: usize,
     /// Tool calls with their results.
     pub(super) calls: Vec<CallItem<'a>>,
-    /// Images, audio and documents, by part.
-    pub(super) media: Vec<(usize, usize)>,
-    /// Reasoning: text, and size of the signature or ciphertext.
-    pub(super) reasoning: Vec<(usize, (&'a str, u32))>,
+    /// Indices of the parts that are images, audio and documents.
+    pub(super) media: Vec<Located<usize>>,
+    pub(super) reasoning: Vec<Located<ReasoningItem<'a>>>,
     /// Tool definitions.
-    pub(super) tools: Vec<(usize, Value)>,
+    pub(super) tools: Vec<Located<Value>>,
     /// Calls without a result so far.
     open: HashMap<&'a str, usize>,
+}
+
+/// An item of a message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Located<T> {
+    /// Index of the message.
+    pub(super) message: usize,
+    pub(super) item: T,
+}
+
+/// Reasoning of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ReasoningItem<'a> {
+    pub(super) text: &'a str,
+    /// Size of the signature or ciphertext.
+    pub(super) sealed_bytes: u32,
 }
 
 /// A text.
@@ -118,11 +133,23 @@ impl<'a> Contents<'a> {
                     None => self.add_text(message, role, text),
                 }
             }
-            Body::ToolDefinition { json, .. } => self.tools.push((message, definition(json))),
-            Body::Media { .. } if replaced.is_none() => self.media.push((message, part)),
+            Body::ToolDefinition { json, .. } => self.tools.push(Located {
+                message,
+                item: definition(json),
+            }),
+            Body::Media { .. } if replaced.is_none() => self.media.push(Located {
+                message,
+                item: part,
+            }),
             Body::Thinking {
                 text, sealed_bytes, ..
-            } if replaced.is_none() => self.reasoning.push((message, (text, *sealed_bytes))),
+            } if replaced.is_none() => self.reasoning.push(Located {
+                message,
+                item: ReasoningItem {
+                    text,
+                    sealed_bytes: *sealed_bytes,
+                },
+            }),
             body => self.add_text(message, role, replaced.unwrap_or(body.text())),
         }
     }

@@ -21,13 +21,13 @@ pub use check::Check;
 pub use convert::{Aspect, Converted, convert, would_convert};
 pub use database::is_database;
 pub use export::{
-    CallContext, Claim, ExportJob, Exported, Preview, RequestCost, Restored, Resumed, Sidecars,
-    WrittenFile, context_with, default_context_path, default_converted_path, default_export_path,
-    default_path_beside, export, export_context, export_resumable, files_path, free_path,
-    is_managed, preview, request_cost, restore, resumable_folder,
+    CallContext, Claim, ExportJob, Exported, PolicyFolder, Preview, RequestCost, Restored, Resumed,
+    Sidecars, WrittenFile, context_with, default_context_path, default_converted_path,
+    default_export_path, default_path_beside, export, export_context, export_resumable, files_path,
+    free_path, is_managed, preview, request_cost, restore, resumable_folder,
 };
 pub use files::{
-    LoadError, MAX_SESSION_BYTES, Stamp, check_is_new, check_is_not_source, check_own,
+    LoadError, MAX_SESSION_BYTES, OwnFileKind, Stamp, check_is_new, check_is_not_source, check_own,
     check_picture, fingerprint, is_folder, is_taken, must_exist, open_folder, read_own, read_text,
     write_file, write_own, write_picture,
 };
@@ -44,4 +44,6 @@ pub use summary::{
     LogFile, Model, ModelEvent, RequestRecord, RunLog, Summarizer, clear_logs, logs, logs_folder,
     logs_in, new_log, read_prompt, remove_log,
 };
-pub use workspaces::{OpenedWorkspace, SessionKey, Workspaces, open_workspace, write_workspace};
+pub use workspaces::{
+    OpenedWorkspace, SessionKey, Workspaces, WorkspacesSize, open_workspace, write_workspace,
+};

@@ -4,17 +4,17 @@ use super::database::is_database;
 use super::files::LoadError;
 use super::index::{Candidates, Index, IndexError, IndexFolder, IndexedFile, StoredSession};
 use super::load::{FileSessions, LoadOptions};
-use super::stores::FoundFile;
+use super::stores::{FoundFile, moment};
 use crate::analysis::query::{FoundMessage, Query, Subject};
 use crate::formats;
 use crate::progress::{Cancelled, Progress};
 use crate::tokens::{self, Counter};
+use crate::units::Millis;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Files that are searched at once.
 const BATCH: usize = 16;
@@ -53,6 +53,15 @@ pub struct FoundSession {
     pub messages: Vec<FoundMessage>,
 }
 
+/// A file that cannot be opened as a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadFile {
+    /// The file.
+    pub path: PathBuf,
+    /// The reason, in one line.
+    pub reason: String,
+}
+
 /// Result of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchResult {
@@ -60,8 +69,8 @@ pub struct SearchResult {
     pub sessions: Vec<FoundSession>,
     /// Number of sessions that were searched. A session that its program migrated from a file to a database counts once.
     pub n_searched: usize,
-    /// Files that cannot be opened as a session, and why.
-    pub unread: Vec<(PathBuf, String)>,
+    /// Files that cannot be opened as a session.
+    pub unread: Vec<UnreadFile>,
     /// Whether the index was used.
     pub uses_index: bool,
     /// Reason why an index that is switched on was not used.
@@ -160,14 +169,9 @@ fn search_indexed(
     let mut index = folder.open()?;
     index.update(files, progress)?;
     let searched = |index: &Index, on_found: &mut dyn FnMut(&FoundSession)| {
-        let candidates = index.candidates(&options.query)?;
-        search_files(
-            files,
-            options,
-            Some((index, &candidates)),
-            progress,
-            on_found,
-        )
+        let candidates = &index.candidates(&options.query)?;
+        let index = Some(SearchedIndex { index, candidates });
+        search_files(files, options, index, progress, on_found)
     };
     let all = match searched(&index, on_found) {
         Err(error) if error.is_repairable() => {
@@ -183,12 +187,19 @@ fn search_indexed(
     })
 }
 
+/// An index and the messages in it that may match the query.
+#[derive(Clone, Copy)]
+struct SearchedIndex<'a> {
+    index: &'a Index,
+    candidates: &'a Candidates,
+}
+
 /// Results of files, in the order of the search.
 #[derive(Default)]
 struct SearchedFiles {
     sessions: Vec<FoundSession>,
     n_searched: usize,
-    unread: Vec<(PathBuf, String)>,
+    unread: Vec<UnreadFile>,
     /// Ids of sessions in databases.
     ids: HashSet<String>,
 }
@@ -197,7 +208,7 @@ struct SearchedFiles {
 fn search_files(
     files: &[FoundFile],
     options: &SearchOptions,
-    index: Option<(&Index, &Candidates)>,
+    index: Option<SearchedIndex<'_>>,
     progress: &Progress,
     on_found: &mut dyn FnMut(&FoundSession),
 ) -> Result<SearchedFiles, IndexError> {
@@ -218,7 +229,7 @@ fn search_in_batches(
     all: &mut SearchedFiles,
     files: &[&FoundFile],
     options: &SearchOptions,
-    index: Option<(&Index, &Candidates)>,
+    index: Option<SearchedIndex<'_>>,
     progress: &Progress,
     on_found: &mut dyn FnMut(&FoundSession),
 ) -> Result<(), IndexError> {
@@ -227,7 +238,7 @@ fn search_in_batches(
         for file in batch {
             progress.check_cancelled()?;
             searched.push(match index {
-                Some((index, candidates)) => from_index(file, options, index, candidates)?,
+                Some(index) => from_index(file, options, index)?,
                 None => None,
             });
         }
@@ -250,8 +261,7 @@ fn search_in_batches(
 fn from_index(
     file: &FoundFile,
     options: &SearchOptions,
-    index: &Index,
-    candidates: &Candidates,
+    SearchedIndex { index, candidates }: SearchedIndex<'_>,
 ) -> Result<Option<SearchedFile>, IndexError> {
     let sessions = match index.file(&file.path)? {
         None => return Ok(None),
@@ -350,7 +360,7 @@ impl SearchedSession {
 
     fn found(self, file: &FoundFile) -> Option<FoundSession> {
         let Self { head, .. } = self;
-        let updated = head.updated.and_then(moment);
+        let updated = head.updated.map(Millis).and_then(moment);
         (self.n_messages > 0).then(|| FoundSession {
             found: FoundFile {
                 modified: updated.or(file.modified),
@@ -375,7 +385,10 @@ impl SearchedFiles {
         on_found: &mut dyn FnMut(&FoundSession),
     ) {
         self.unread
-            .extend(searched.problem.map(|why| (file.path.clone(), why)));
+            .extend(searched.problem.map(|reason| UnreadFile {
+                path: file.path.clone(),
+                reason,
+            }));
         for session in searched.sessions {
             self.n_searched += 1;
             self.ids.extend(session.head.id.clone());
@@ -402,9 +415,4 @@ impl SearchedFiles {
             ..SearchResult::default()
         }
     }
-}
-
-fn moment(millis: i64) -> Option<SystemTime> {
-    let time = Duration::from_millis(u64::try_from(millis).ok()?);
-    UNIX_EPOCH.checked_add(time)
 }

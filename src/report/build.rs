@@ -4,8 +4,10 @@ use super::count_basis::{basis_sentence, window_source};
 use super::curve::{Curve, CurveKind, CurveLane, draw};
 use super::lane::lane_report;
 use super::redaction::{NameKind, Redactor, ReportText};
-use super::{About, Item, LaneReport, Report, SurvivalReport};
-use crate::analysis::{Finding, Link, MessageName, PlayedLane, Trigger, tokens_by_tool, verdict};
+use super::{About, Item, LaneReport, MessageNote, Report, SurvivalReport};
+use crate::analysis::{
+    Finding, Link, MessageName, PlayedLane, Severity, Trigger, tokens_by_tool, verdict,
+};
 use crate::engine::{Case, KnobValues, Outcome, Policy};
 use crate::safe_text::clean;
 use crate::session::{CallsFrom, Kind};
@@ -87,10 +89,11 @@ impl Report {
             .iter()
             .zip(&kinds)
             .map(|(lane, kind)| {
-                let mut told = lane_report(subject.case, lane, *kind, &mut redactor);
+                let mut report = lane_report(subject.case, lane, *kind, &mut redactor);
                 let is_known = *kind != CurveKind::Recorded || subject.records_compactions;
-                told.figures.compactions = told.figures.compactions.filter(|_| is_known);
-                told
+                let compactions = report.figures.compactions;
+                report.figures.compactions = compactions.filter(|_| is_known);
+                report
             })
             .collect();
         let names = lanes.iter().map(|lane| lane.name.to_string());
@@ -139,16 +142,16 @@ impl<'a> Subject<'a> {
     }
 
     /// Returns the notes on messages; none if the report redacts.
-    fn message_notes(&self, redactor: &mut Redactor) -> Vec<(Item, ReportText)> {
+    fn message_notes(&self, redactor: &mut Redactor) -> Vec<MessageNote> {
         let n_messages = self.case.session.messages.len();
         let is_listed = |message: usize| !redactor.redacts() && message < n_messages;
         let notes: Vec<_> = self.notes.iter().filter(|(m, _)| is_listed(**m)).collect();
         let notes = notes.into_iter().map(|(message, note)| {
             let tokens = self.case.ledger.message(*message);
-            (
-                item(self.case, *message, tokens, redactor),
-                redactor.text(note),
-            )
+            MessageNote {
+                item: item(self.case, *message, tokens, redactor),
+                text: redactor.text(note),
+            }
         });
         notes.collect()
     }
@@ -182,18 +185,15 @@ impl<'a> Subject<'a> {
 }
 
 /// Returns the verdict about the recorded run, with its severity.
-fn sentence(
-    subject: &Subject<'_>,
-    redactor: &mut Redactor,
-) -> (Vec<ReportText>, crate::analysis::Severity) {
-    let Some(really) = subject.lanes.first() else {
-        return (Vec::new(), crate::analysis::Severity::Ok);
+fn sentence(subject: &Subject<'_>, redactor: &mut Redactor) -> (Vec<ReportText>, Severity) {
+    let Some(recorded) = subject.lanes.first() else {
+        return (Vec::new(), Severity::Ok);
     };
     let lanes = subject.lanes.iter().filter_map(Played::lane);
     let trigger = Trigger::of_lanes(subject.case, subject.output_reserve, lanes);
     let verdict = verdict(
         subject.case,
-        &really.outcome,
+        &recorded.outcome,
         subject.output_reserve,
         &trigger,
     );

@@ -8,7 +8,7 @@ pub struct Drawing {
     /// Height in points.
     pub height: f32,
     /// Description for screen readers.
-    pub says: String,
+    pub description: String,
     /// Shapes, from back to front. Coordinates are points from the upper left corner.
     pub shapes: Vec<Shape>,
 }

@@ -4,8 +4,8 @@ use super::build::Played;
 use super::redaction::{NameKind, Redactor, ReportText};
 use super::removed::{removals, stage_of};
 use super::{
-    Belief, Column, CountBasis, CurveKind, EventReport, Figures, FindingReport, LaneReport, Peak,
-    Setting, SettingValue,
+    Belief, Column, CurveKind, EventReport, Figures, FindingReport, LaneReport, Peak, Setting,
+    SettingValue,
 };
 use crate::engine::{
     self, ActionKind, Budget, Case, Count, Effect, Event, Knob, Outcome, Policy, Sample,
@@ -29,7 +29,7 @@ pub(super) fn lane_report(
 ) -> LaneReport {
     let outcome = &lane.outcome;
     let rows = rows(&outcome.events);
-    let (removed, more_removed) = removals(case, lane, redactor);
+    let removals = removals(case, lane, redactor);
     let findings = lane.findings.iter().map(|finding| FindingReport {
         kind: finding.kind,
         call: finding.call,
@@ -59,8 +59,8 @@ pub(super) fn lane_report(
             .take(MAX_EVENTS)
             .map(|row| event_report(row, redactor))
             .collect(),
-        removed,
-        more_removed,
+        removed: removals.listed,
+        more_removed: removals.n_more,
         warnings,
     }
 }
@@ -93,26 +93,19 @@ fn setting_value(knob: &Knob, value: f64, redactor: &mut Redactor) -> SettingVal
 
 fn figures(case: &Case, lane: &Played, kind: CurveKind) -> Figures {
     let outcome = &lane.outcome;
-    let of_case = match case.ledger.basis {
-        Basis::Reported => CountBasis::Reported,
-        Basis::Exact => CountBasis::Exact,
-        Basis::Calibrated(error) => CountBasis::Calibrated(error),
-        Basis::Estimated => CountBasis::Estimated,
-    };
     let is_reported = |call: usize| {
         let call = case.session.calls.get(call);
         kind == CurveKind::Recorded && call.is_some_and(|s| s.usage.is_some())
     };
-    let known = |is_reported| {
+    let basis = |is_reported| {
         if is_reported {
-            CountBasis::Reported
+            Basis::Reported
         } else {
-            of_case
+            case.ledger.basis
         }
     };
     let samples = &outcome.samples;
     let peak = outcome.peak();
-    let summaries = outcome.summaries;
     let last = samples.len().saturating_sub(1);
     let pressure = |peak: engine::Peak| {
         let budget = Budget {
@@ -126,15 +119,14 @@ fn figures(case: &Case, lane: &Played, kind: CurveKind) -> Figures {
             call: peak.call,
             tokens: peak.tokens,
             pressure: pressure(peak),
-            known: known(peak.call.is_some_and(is_reported)),
+            basis: basis(peak.call.is_some_and(is_reported)),
         }),
         compactions: Some(outcome.compactions),
         overflows: outcome.overflows,
         sent: outcome.tokens_sent(),
         rejected: outcome.tokens_rejected,
-        summaries: (summaries.requests, summaries.sent, summaries.received),
-        known: known(!samples.is_empty() && samples.iter().all(|s| is_reported(s.call))),
-        has_predicted: summaries.requests > 0,
+        summaries: outcome.summaries,
+        basis: basis(!samples.is_empty() && samples.iter().all(|s| is_reported(s.call))),
     }
 }
 
@@ -162,14 +154,14 @@ fn columns(case: &Case, outcome: &Outcome) -> Vec<Column> {
 
 /// Returns the call at which the system's own count is furthest from the actual one.
 fn belief(policy: &Policy, outcome: &Outcome) -> Option<Belief> {
-    let counts_truly = matches!(policy.meter.count, Count::True);
+    let has_own_count = !matches!(policy.meter.count, Count::True);
     let samples = outcome.samples.iter();
     let worst = samples.max_by_key(|s| s.metered.0.abs_diff(s.tokens.0))?;
-    let is_told = !counts_truly || worst.believed.is_some();
-    is_told.then_some(Belief {
+    let is_shown = has_own_count || worst.believed.is_some();
+    is_shown.then_some(Belief {
         call: worst.call,
         counted: worst.metered,
-        truly: worst.tokens,
+        actual: worst.tokens,
         believed: worst.believed,
         pressure: worst.pressure,
     })

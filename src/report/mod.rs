@@ -40,8 +40,9 @@ pub use svg::svg;
 pub use track::{has_tracks, track};
 
 use crate::analysis::{FindingKind, Severity};
-use crate::engine::{ActionKind, Effect, MessageStatus};
+use crate::engine::{ActionKind, Effect, MessageStatus, SummaryTraffic};
 use crate::session::Kind;
+use crate::tokens::Basis;
 use crate::units::{Share, Tokens};
 
 /// A report of a session and the policies replayed over it.
@@ -64,9 +65,18 @@ pub struct Report {
     /// Warnings about the file and the windows.
     pub warnings: Vec<ReportText>,
     /// Notes of the user on messages, in message order; none in a redacted report.
-    pub message_notes: Vec<(Item, ReportText)>,
+    pub message_notes: Vec<MessageNote>,
     /// Number of notes that the report omits.
     pub omitted_notes: usize,
+}
+
+/// A note of the user on a message.
+#[derive(Clone, Debug)]
+pub struct MessageNote {
+    /// The message.
+    pub item: Item,
+    /// The note.
+    pub text: ReportText,
 }
 
 /// Facts about a session.
@@ -200,19 +210,6 @@ pub enum SettingValue {
     Choice(ReportText),
 }
 
-/// Source of a count.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum CountBasis {
-    /// The provider reported it.
-    Reported,
-    /// Counted with the model's own vocabulary.
-    Exact,
-    /// Calibrated to reported usage, with this error.
-    Calibrated(Share),
-    /// An estimate.
-    Estimated,
-}
-
 /// Figures of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Figures {
@@ -226,12 +223,10 @@ pub struct Figures {
     pub sent: Tokens,
     /// Tokens of rejected attempts.
     pub rejected: Tokens,
-    /// Summary requests, with sent and received tokens.
-    pub summaries: (usize, Tokens, Tokens),
-    /// Source of the sum.
-    pub known: CountBasis,
-    /// True if the summaries have predicted sizes only.
-    pub has_predicted: bool,
+    /// Summary requests. Their sizes are predicted.
+    pub summaries: SummaryTraffic,
+    /// Accuracy of the sum.
+    pub basis: Basis,
 }
 
 /// The largest context of a run.
@@ -243,8 +238,8 @@ pub struct Peak {
     pub tokens: Tokens,
     /// As a share of usable.
     pub pressure: Share,
-    /// How it is known.
-    pub known: CountBasis,
+    /// Accuracy of the count.
+    pub basis: Basis,
 }
 
 /// A system's own count and the actual one.
@@ -255,7 +250,7 @@ pub struct Belief {
     /// Tokens on its own count.
     pub counted: Tokens,
     /// True tokens.
-    pub truly: Tokens,
+    pub actual: Tokens,
     /// Fill that the system believed, if known.
     pub believed: Option<Share>,
     /// True tokens as a share of usable.
@@ -306,7 +301,7 @@ pub struct EventReport {
 #[derive(Clone, Debug)]
 pub struct Removal {
     /// Status of the messages.
-    pub fate: MessageStatus,
+    pub status: MessageStatus,
     /// Index of the call before which they were removed; `None` for the source's own compactions.
     pub call: Option<usize>,
     /// The stage, if a stage removed them.
@@ -317,10 +312,19 @@ pub struct Removal {
     pub messages: usize,
     /// Removed tokens.
     pub gone: Tokens,
-    /// Replacement: text and tokens.
-    pub instead: Option<(ReportText, Tokens)>,
+    /// The text that replaces them.
+    pub replacement: Option<Replacement>,
     /// The largest of the messages, in order.
     pub items: Vec<Item>,
+}
+
+/// A text that replaces removed messages.
+#[derive(Clone, Debug)]
+pub struct Replacement {
+    /// The text.
+    pub text: ReportText,
+    /// Its tokens.
+    pub tokens: Tokens,
 }
 
 impl Report {
@@ -336,8 +340,8 @@ impl Report {
 }
 
 /// Returns the status of messages, as the end of a phrase.
-pub(crate) fn fate(fate: MessageStatus) -> &'static str {
-    match fate {
+pub(in crate::report) fn status_text(status: MessageStatus) -> &'static str {
+    match status {
         MessageStatus::Kept => "kept",
         MessageStatus::Cleared => "cleared",
         MessageStatus::Cut => "shortened",

@@ -2,7 +2,7 @@
 
 use super::build::{Played, item};
 use super::redaction::{NameKind, Redactor, ReportText};
-use super::{Item, Removal};
+use super::{Item, Removal, Replacement};
 use crate::engine::{
     Case, Context, Edited, EntryBody, Event, Left, Marker, MessageStatus, PartStatus,
 };
@@ -22,30 +22,30 @@ const MAX_CHARS: usize = 160;
 struct RemovedMessages<'a> {
     /// Index of the message, and the removed tokens.
     messages: Vec<(usize, Tokens)>,
-    instead: Option<Replacement<'a>>,
+    replacement: Option<WrittenText<'a>>,
 }
 
 /// Text that replaces messages.
-struct Replacement<'a> {
+struct WrittenText<'a> {
     text: &'a str,
     tokens: Tokens,
     is_predicted: bool,
 }
 
 /// Removed messages by event and status, in order of the events; first those without an event of the policy.
-type ByEvent<'a> = BTreeMap<(Option<u32>, FateKey), RemovedMessages<'a>>;
+type ByEvent<'a> = BTreeMap<(Option<u32>, StatusKey), RemovedMessages<'a>>;
 
 /// A status that can be sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum FateKey {
+enum StatusKey {
     Dropped,
     Summarized,
     Cleared,
     Cut,
 }
 
-impl FateKey {
-    fn fate(self) -> MessageStatus {
+impl StatusKey {
+    fn status(self) -> MessageStatus {
         match self {
             Self::Dropped => MessageStatus::Dropped,
             Self::Summarized => MessageStatus::Summarized,
@@ -55,21 +55,27 @@ impl FateKey {
     }
 }
 
-/// Returns the removals of a lane, and the number of those not listed.
-pub(super) fn removals(
-    case: &Case,
-    lane: &Played,
-    redactor: &mut Redactor,
-) -> (Vec<Removal>, usize) {
+/// The removals of a lane.
+pub(super) struct Removals {
+    pub(super) listed: Vec<Removal>,
+    /// Number of those that are not listed.
+    pub(super) n_more: usize,
+}
+
+/// Returns the removals of a lane.
+pub(super) fn removals(case: &Case, lane: &Played, redactor: &mut Redactor) -> Removals {
     let by_event = by_event(case, &lane.outcome.context);
-    let more = by_event.len().saturating_sub(MAX_REMOVALS);
+    let n_more = by_event.len().saturating_sub(MAX_REMOVALS);
     let events = &lane.outcome.events;
     let listed = by_event.into_iter().take(MAX_REMOVALS);
     let removals = listed.map(|((event, key), removed)| {
         let event = event.and_then(|event| events.get(event as usize));
-        removal(case, event, key.fate(), removed, redactor)
+        removal(case, event, key.status(), removed, redactor)
     });
-    (removals.collect(), more)
+    Removals {
+        listed: removals.collect(),
+        n_more,
+    }
 }
 
 fn by_event<'a>(case: &Case, context: &'a Context) -> ByEvent<'a> {
@@ -77,9 +83,9 @@ fn by_event<'a>(case: &Case, context: &'a Context) -> ByEvent<'a> {
     let weight = |message: u32| (message as usize, case.ledger.message(message as usize));
     for dropped in &context.dropped {
         let key = if dropped.is_summarized {
-            FateKey::Summarized
+            StatusKey::Summarized
         } else {
-            FateKey::Dropped
+            StatusKey::Dropped
         };
         let removed = by_event.entry((dropped.event, key)).or_default();
         removed
@@ -91,8 +97,8 @@ fn by_event<'a>(case: &Case, context: &'a Context) -> ByEvent<'a> {
             EntryBody::Original(_) => {}
             EntryBody::Written(written) => {
                 let key = match written.kind {
-                    WrittenKind::Summary => FateKey::Summarized,
-                    WrittenKind::Notice | WrittenKind::Addition => FateKey::Dropped,
+                    WrittenKind::Summary => StatusKey::Summarized,
+                    WrittenKind::Notice | WrittenKind::Addition => StatusKey::Dropped,
                 };
                 let covered = written.covers.iter().cloned().flatten();
                 if covered.clone().next().is_none() {
@@ -100,7 +106,7 @@ fn by_event<'a>(case: &Case, context: &'a Context) -> ByEvent<'a> {
                 }
                 let removed = by_event.entry((Some(written.event), key)).or_default();
                 removed.messages.extend(covered.map(weight));
-                removed.instead = Some(Replacement {
+                removed.replacement = Some(WrittenText {
                     text: &written.text,
                     tokens: Tokens::from(entry.tokens),
                     is_predicted: written.is_predicted,
@@ -115,7 +121,7 @@ fn by_event<'a>(case: &Case, context: &'a Context) -> ByEvent<'a> {
                 removed
                     .messages
                     .push((message, was - Tokens::from(entry.tokens)));
-                removed.instead = marker.map(|marker| Replacement {
+                removed.replacement = marker.map(|marker| WrittenText {
                     text: &marker.text,
                     tokens: Tokens::from(marker.tokens),
                     is_predicted: marker.is_predicted,
@@ -127,9 +133,12 @@ fn by_event<'a>(case: &Case, context: &'a Context) -> ByEvent<'a> {
 }
 
 /// Returns the event that removed most of an edited message, with the message's status and the replacement.
-fn worst<'a>(edited: &Edited, markers: &'a [Marker]) -> Option<(u32, FateKey, Option<&'a Marker>)> {
+fn worst<'a>(
+    edited: &Edited,
+    markers: &'a [Marker],
+) -> Option<(u32, StatusKey, Option<&'a Marker>)> {
     let parts = edited.parts.as_slice().iter();
-    let done = parts.filter_map(|fate| match fate {
+    let done = parts.filter_map(|status| match status {
         PartStatus::Kept => None,
         PartStatus::Removed { event } => Some((Left::Nothing, *event, None)),
         PartStatus::Cleared { marker } => {
@@ -140,21 +149,21 @@ fn worst<'a>(edited: &Edited, markers: &'a [Marker]) -> Option<(u32, FateKey, Op
     let (left, event, marker) = done.min_by_key(|(left, ..)| *left)?;
     match left {
         Left::All => None,
-        Left::Some => Some((event, FateKey::Cut, marker)),
-        Left::Nothing => Some((event, FateKey::Cleared, marker)),
+        Left::Some => Some((event, StatusKey::Cut, marker)),
+        Left::Nothing => Some((event, StatusKey::Cleared, marker)),
     }
 }
 
 fn removal(
     case: &Case,
     event: Option<&Event>,
-    fate: MessageStatus,
+    status: MessageStatus,
     removed: RemovedMessages<'_>,
     redactor: &mut Redactor,
 ) -> Removal {
     let gone = removed.messages.iter().map(|(_, tokens)| *tokens).sum();
     Removal {
-        fate,
+        status,
         call: event.map(|e| e.call),
         stage: event.map(|e| stage_of(e, redactor)),
         why: event
@@ -162,9 +171,9 @@ fn removal(
             .map(|e| redactor.cause(&e.cause)),
         messages: removed.messages.len(),
         gone,
-        instead: removed
-            .instead
-            .map(|instead| shown_instead(&instead, redactor)),
+        replacement: removed
+            .replacement
+            .map(|written| replacement(&written, redactor)),
         items: items(case, removed.messages, redactor),
     }
 }
@@ -178,13 +187,15 @@ pub(super) fn stage_of(event: &Event, redactor: &mut Redactor) -> ReportText {
 }
 
 /// Returns the replacement. Predicted text is described instead.
-fn shown_instead(instead: &Replacement<'_>, redactor: &Redactor) -> (ReportText, Tokens) {
-    let text = if instead.is_predicted {
-        ReportText::own("a summary of predicted size")
-    } else {
-        redactor.start_of(instead.text, MAX_CHARS)
-    };
-    (text, instead.tokens)
+fn replacement(written: &WrittenText<'_>, redactor: &Redactor) -> Replacement {
+    Replacement {
+        text: if written.is_predicted {
+            ReportText::own("a summary of predicted size")
+        } else {
+            redactor.start_of(written.text, MAX_CHARS)
+        },
+        tokens: written.tokens,
+    }
 }
 
 /// Returns the largest messages, in order of the session.

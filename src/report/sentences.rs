@@ -1,11 +1,11 @@
 //! Texts that the HTML page and Markdown share, not escaped yet.
 
 use super::{
-    Belief, CountBasis, CurveKind, EventReport, Figures, LaneReport, Removal, Report, SettingValue,
-    fate,
+    Belief, CurveKind, EventReport, Figures, LaneReport, Removal, Report, SettingValue, status_text,
 };
 use crate::engine::{Effect, Event};
 use crate::figure::{counted, grouped, number, percent, quantity, tokens};
+use crate::tokens::Basis;
 use crate::units::Tokens;
 use std::fmt::{self, Write as _};
 
@@ -66,7 +66,11 @@ impl Report {
                 counted(about.calls, "call")
             ),
         };
-        let predicted = if self.lanes.iter().any(|lane| lane.figures.has_predicted) {
+        let predicted = if self
+            .lanes
+            .iter()
+            .any(|lane| lane.figures.summaries.requests > 0)
+        {
             " Summaries have a predicted size: no model wrote them."
         } else {
             ""
@@ -101,14 +105,14 @@ impl Report {
 impl Figures {
     /// Describes tokens besides the samples: summary requests and rejected calls.
     pub(super) fn aside(&self) -> Option<String> {
-        let (requests, sent, received) = self.summaries;
+        let summaries = self.summaries;
         let mut all = Vec::new();
-        if requests > 0 {
+        if summaries.requests > 0 {
             all.push(format!(
                 "{}: {} tokens sent, {} received",
-                counted(requests, "summary request"),
-                tokens(sent),
-                tokens(received)
+                counted(summaries.requests, "summary request"),
+                tokens(summaries.sent),
+                tokens(summaries.received)
             ));
         }
         if self.rejected > Tokens::ZERO {
@@ -121,7 +125,7 @@ impl Figures {
     }
 }
 
-impl CountBasis {
+impl Basis {
     /// Formats tokens, with `≈` before an estimate.
     pub(super) fn mark(self, count: Tokens) -> String {
         let about = if self == Self::Estimated { "≈" } else { "" };
@@ -129,7 +133,7 @@ impl CountBasis {
     }
 }
 
-impl fmt::Display for CountBasis {
+impl fmt::Display for Basis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Reported => f.write_str("reported"),
@@ -172,7 +176,7 @@ impl Belief {
             "At call {}, where they differ most, the system counts {} tokens{believed}; the actual count is {}, {} of usable.",
             number(self.call),
             tokens(self.counted),
-            tokens(self.truly),
+            tokens(self.actual),
             percent(self.pressure)
         )
     }
@@ -191,7 +195,7 @@ impl EventReport {
     /// Describes the result in a few words.
     pub(super) fn outcome(&self) -> String {
         let messages = counted(self.messages, "message");
-        let mut said = match self.effect {
+        let mut text = match self.effect {
             Effect::Removed => format!("{} of {messages}", self.action),
             Effect::Changed => format!("{}, nothing removed", self.action),
             Effect::Nothing => format!("{}: nothing changed", self.action),
@@ -200,21 +204,21 @@ impl EventReport {
         if let Some((sent, received)) = self.request {
             let (sent, received) = (tokens(sent), tokens(received));
             let _ = write!(
-                said,
+                text,
                 "; summary request: {sent} tokens sent, {received} received"
             );
         }
         if self.orphans > 0 {
-            let _ = write!(said, "; {} unpaired", grouped(self.orphans as u64));
+            let _ = write!(text, "; {} unpaired", grouped(self.orphans as u64));
         }
         if self.times > 1 {
             let _ = write!(
-                said,
+                text,
                 "; and before the next {}",
                 counted(self.times - 1, "call")
             );
         }
-        said
+        text
     }
 }
 
@@ -229,7 +233,7 @@ impl Removal {
         };
         format!(
             "{messages} {} {by}: {} tokens",
-            fate(self.fate),
+            status_text(self.status),
             tokens(self.gone)
         )
     }

@@ -57,7 +57,7 @@ fn open(out: &mut String, drawing: &Drawing, namespace: &str) {
         out,
         "<svg{namespace} viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" \
          aria-label=\"{}\">",
-        escaped(&drawing.says)
+        escaped(&drawing.description)
     );
 }
 

@@ -30,7 +30,7 @@ pub fn track(conversation: &Conversation) -> String {
 mod tests {
     use super::*;
 
-    fn said(track: Track, start: Option<Start>) -> String {
+    fn label(track: Track, start: Option<Start>) -> String {
         super::track(&Conversation {
             title: String::new(),
             track,
@@ -47,14 +47,14 @@ mod tests {
                 ..SubAgent::default()
             })
         };
-        assert_eq!(said(Track::Main, None), "main conversation");
-        assert_eq!(said(agent(None), None), "sub-agent");
+        assert_eq!(label(Track::Main, None), "main conversation");
+        assert_eq!(label(agent(None), None), "sub-agent");
         let asked = Some(Start::StartedAt(13));
         let expected = "sub-agent Explore, started by call 14";
-        assert_eq!(said(agent(Some("Explore")), asked), expected);
-        let of = said(agent(None), Some(Start::Of(2)));
+        assert_eq!(label(agent(Some("Explore")), asked), expected);
+        let of = label(agent(None), Some(Start::Of(2)));
         assert_eq!(of, "sub-agent of conversation 3");
-        let after = |n| said(Track::Branch, Some(Start::After(n)));
+        let after = |n| label(Track::Branch, Some(Start::After(n)));
         assert_eq!(after(12), "branch after message 12");
         assert_eq!(after(0), "branch from the beginning");
     }

@@ -179,7 +179,7 @@ fn facts_of_removed_messages_are_gone_until_they_are_said_again() {
         .history
         .changes(file)
         .iter()
-        .map(|(_, state)| *state)
+        .map(|change| change.state)
         .collect();
     let back = [FactState::Verbatim, FactState::Gone, FactState::Verbatim];
     assert_eq!(states, back);

@@ -3,7 +3,7 @@
 use crate::conversation::{Talk, case, case_of, part, text};
 use plimsoll::analysis::cost::{Billing, Bills, audit, break_even};
 use plimsoll::analysis::insight::{
-    Certainty, Facts, Insight, InsightKind, Lane, Level, card, insights, lane_insights,
+    Certainty, Insight, InsightInput, InsightKind, Lane, Level, card, insights, lane_insights,
 };
 use plimsoll::analysis::resent::{growth, resent, share_of_largest};
 use plimsoll::analysis::{LastUses, findings};
@@ -22,10 +22,11 @@ fn found(case: &Case) -> Vec<Insight> {
     let really = recorded(case, RESERVE, None);
     let bills = Bills::new(case, Billing::at(Prices::bundled()));
     let audit = audit(case, &bills, &really);
-    insights(&Facts::new(
+    insights(&InsightInput::new(
         case,
         &really,
-        (RESERVE, TRIGGER),
+        RESERVE,
+        TRIGGER,
         audit.as_ref(),
     ))
 }
@@ -391,8 +392,8 @@ fn the_breakdown_lists_the_kinds_that_fill_the_context() {
     }
     let case = case(&talk, 200_000);
     let really = recorded(&case, RESERVE, None);
-    let facts = Facts::new(&case, &really, (RESERVE, TRIGGER), None);
-    let card_text: String = card(&facts)
+    let input = InsightInput::new(&case, &really, RESERVE, TRIGGER, None);
+    let card_text: String = card(&input)
         .iter()
         .map(|clause| clause.text.as_str())
         .collect();

@@ -642,7 +642,7 @@ fn diagnose_compares_a_lane_with_the_recorded_run() {
         of(&play(&case, &drop_at(2))),
         of(&recorded(&case, Tokens(0), None)),
     );
-    let found = loss_insights(&case, &names, (Some("mine"), &lane), &floor);
+    let found = loss_insights(&case, &names, Some("mine"), &lane, &floor);
     let kinds: Vec<_> = found
         .iter()
         .map(|i| (i.kind, i.lane.as_deref(), i.call))
@@ -660,8 +660,8 @@ fn diagnose_compares_a_lane_with_the_recorded_run() {
         "1 of 1 edit would have failed: the text to replace was no longer in the context."
     );
     // Names that the recorded context lacks too are not reported.
-    assert_eq!(loss_insights(&case, &names, (mine, &lane), &lane), []);
-    assert_eq!(loss_insights(&case, &names, (None, &lane), &floor), []);
+    assert_eq!(loss_insights(&case, &names, mine, &lane, &lane), []);
+    assert_eq!(loss_insights(&case, &names, None, &lane, &floor), []);
 }
 
 #[test]
@@ -672,7 +672,7 @@ fn an_instruction_that_left_the_context_is_reported() {
     let case = case(&talk, 100_000);
     let names = Names::new(&case.session);
     let loss = Loss::of(&names, &case, &play(&case, &drop_at(1)));
-    let found = loss_insights(&case, &names, (Some("mine"), &loss), &Loss::default());
+    let found = loss_insights(&case, &names, Some("mine"), &loss, &Loss::default());
     assert_eq!(found.len(), 1);
     assert_eq!(
         (found[0].kind, found[0].message),

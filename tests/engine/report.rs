@@ -646,9 +646,9 @@ fn a_report_lists_settings_believed_fill_and_message_statuses() {
         .map(|s| format!("{}={} not {}", s.name, s.value, s.usual))
         .collect();
     assert_eq!(changed, ["keep_recent=20 not 10"]);
-    assert!(report.lanes[1].belief.is_none(), "it counts truly");
+    assert!(report.lanes[1].belief.is_none(), "it has the actual count");
     let belief = report.lanes[2].belief.expect("it counts in its own way");
-    assert!(belief.counted < belief.truly && belief.believed.is_some());
+    assert!(belief.counted < belief.actual && belief.believed.is_some());
     for (lane, played) in report.lanes.iter().zip(&lanes) {
         let context = &played.outcome.context;
         let statuses = context.statuses(case.session.messages.len());
@@ -663,8 +663,8 @@ fn a_report_lists_settings_believed_fill_and_message_statuses() {
         }
     }
     let figures = report.lanes[0].figures;
-    let known = figures.peak.expect("there are calls").known;
-    assert_eq!(known.to_string(), "reported");
+    let basis = figures.peak.expect("there are calls").basis;
+    assert_eq!(basis.to_string(), "reported");
     assert_eq!(
         html(&report),
         html(&report.clone()),

@@ -6,9 +6,10 @@ use plimsoll::analysis::facts::FactKind;
 use plimsoll::analysis::loss::{Names, references_at_risk};
 use plimsoll::analysis::statistics::{Conclusion, Estimate, Interval};
 use plimsoll::analysis::tune::{
-    Axis, Check, Figures, Gauge, Limit, Limits, LostFacts, Measure, Point, Preference, Risk,
-    RuledOut, Scale, Score, Subject, Values, candidates, changed_settings, check_retained, checks,
-    front, plan, recommend, robust, ruled_out_reasons, sweep, trade_off,
+    Axis, ChangedSetting, Check, Figures, Gauge, Limit, Limits, LostFacts, Measure, Point,
+    Preference, Reason, Risk, RuledOut, Scale, Score, Subject, SweptSession, Values, candidates,
+    changed_settings, check_retained, checks, front, plan, recommend, robust, ruled_out_counts,
+    sweep, trade_off,
 };
 use plimsoll::analysis::{FindingKind, findings};
 use plimsoll::engine::{Case, KnobValues, Policy, simulate};
@@ -158,6 +159,14 @@ fn score(cost: f64, references: usize, peak: f64) -> Score {
     }
 }
 
+fn ruled_out(reason: Reason, times: usize, call: usize) -> RuledOut {
+    RuledOut {
+        reason,
+        call,
+        times,
+    }
+}
+
 /// Returns points of one subject by `keep_recent`; the first has the present settings.
 fn points(subject: &Subject, all: &[(f64, Result<Score, RuledOut>)]) -> Vec<Point> {
     let point = |(idx, (keep, came)): (usize, &(f64, Result<Score, RuledOut>))| {
@@ -184,11 +193,12 @@ fn weighing(weight: f64) -> Preference {
     }
 }
 
-fn tasted(sessions: &[Vec<Point>]) -> Vec<(&[Point], Preference)> {
-    sessions
-        .iter()
-        .map(|points| (&**points, weighing(0.5)))
-        .collect()
+fn swept_sessions(sessions: &[Vec<Point>]) -> Vec<SweptSession<'_>> {
+    let swept = sessions.iter().map(|points| SweptSession {
+        points,
+        preference: weighing(0.5),
+    });
+    swept.collect()
 }
 
 #[test]
@@ -201,14 +211,16 @@ fn the_front_contains_the_nondominated_points() {
             (20.0, Ok(score(4.0, 9, 0.7))),
             (30.0, Ok(score(4.0, 4, 0.9))),
             (5.0, Ok(score(3.0, 30, 0.6))),
-            (40.0, Err(RuledOut::Overflows(2, 7))),
+            (40.0, Err(ruled_out(Reason::Overflows, 2, 7))),
             (50.0, Ok(score(4.5, 4, 0.7))),
         ],
     );
     // 20 has a lower peak than 30, 20 dominates 10, 40 is ruled out, 50 has as few at risk as 30 and a lower peak.
     assert_eq!(front(&points), [3, 2, 1, 5]);
     assert_eq!(trade_off(&points), [3, 2]);
-    assert_eq!(ruled_out_reasons(&points), [("overflows", "overflows", 1)]);
+    let counts = ruled_out_counts(&points);
+    assert_eq!((counts.len(), counts[0].n), (1, 1));
+    assert_eq!(counts[0].description(), "overflows");
 }
 
 #[test]
@@ -365,20 +377,20 @@ fn present_settings_are_kept_if_none_is_better() {
 fn rejected_present_settings_are_reported() {
     let subjects = [subject(truncate(), Vec::new())];
     let all = [
-        (10.0, Err(RuledOut::Overflows(2, 7))),
+        (10.0, Err(ruled_out(Reason::Overflows, 2, 7))),
         (24.0, Ok(score(4.08, 0, 0.71))),
     ];
     let found = recommend(&subjects, &points(&subjects[0], &all), weighing(0.5)).unwrap();
     assert_eq!(
         found.text,
-        "truncate with keep_recent 24 costs $4.08 with no reference at risk; peak 71 % of usable. The current settings are ruled out: 2 calls do not fit, the first is call 8."
+        "truncate with keep_recent 24 costs $4.08 with no reference at risk; peak 71 % of usable. The current settings are ruled out: 2 calls overflow, the first is call 8."
     );
     let none = points(
         &subjects[0],
         &[
-            (10.0, Err(RuledOut::Overflows(1, 7))),
-            (24.0, Err(RuledOut::Overflows(2, 7))),
-            (5.0, Err(RuledOut::GivesUp(3))),
+            (10.0, Err(ruled_out(Reason::Overflows, 1, 7))),
+            (24.0, Err(ruled_out(Reason::Overflows, 2, 7))),
+            (5.0, Err(ruled_out(Reason::GivesUp, 1, 3))),
         ],
     );
     let why = recommend(&subjects, &none, weighing(0.5)).unwrap_err();
@@ -423,7 +435,7 @@ fn one_setting_for_many_sessions_minimizes_the_worst_regret() {
         (c, Ok(score(20.0, 0, 0.5))),
     ];
     let sessions = [points(&subject, &first), points(&subject, &second)];
-    let found = robust(&tasted(&sessions)).unwrap();
+    let found = robust(&swept_sessions(&sessions)).unwrap();
     assert_eq!(found.setting, 1);
     let regrets: Vec<_> = found
         .regrets
@@ -456,7 +468,7 @@ fn one_setting_for_many_sessions_avoids_unsafe_peaks() {
         (5.0, Ok(score(5.0, 0, 0.96))),
     ];
     let sessions = [&first, &second].map(|all| points(&subject, all));
-    let found = robust(&tasted(&sessions)).unwrap();
+    let found = robust(&swept_sessions(&sessions)).unwrap();
     // In the second session every peak is unsafe, so the peak does not decide there.
     assert_eq!(found.setting, 0);
     let regrets: Vec<_> = found.regrets.iter().map(|r| r.regret.map(round)).collect();
@@ -476,20 +488,20 @@ fn a_setting_rejected_in_one_session_is_worse_than_any_regret() {
     ];
     let second = [
         (10.0, Ok(score(90.0, 50, 0.5))),
-        (5.0, Err(RuledOut::Overflows(1, 0))),
+        (5.0, Err(ruled_out(Reason::Overflows, 1, 0))),
     ];
     let nothing = [
-        (10.0, Err(RuledOut::GivesUp(0))),
-        (5.0, Err(RuledOut::GivesUp(0))),
+        (10.0, Err(ruled_out(Reason::GivesUp, 1, 0))),
+        (5.0, Err(ruled_out(Reason::GivesUp, 1, 0))),
     ];
     let sessions = [&first, &second, &nothing].map(|all| points(&subject, all));
-    let found = robust(&tasted(&sessions)).unwrap();
+    let found = robust(&swept_sessions(&sessions)).unwrap();
     assert_eq!(found.setting, 0);
     // A session in which no setting works is ignored.
     assert_eq!(found.regrets.len(), 2);
     let without_second = found.left_out[1];
     assert_eq!((without_second.setting, without_second.regret), (1, None));
-    assert_eq!(robust(&tasted(&sessions[2..])), None);
+    assert_eq!(robust(&swept_sessions(&sessions[2..])), None);
 }
 
 /// Returns a session that reads a file, makes 30 other calls, and then uses a name that only the file contains.
@@ -584,11 +596,11 @@ fn settings_that_leave_almost_nothing_are_rejected() {
                 assert!(!is_told, "{:?}", point.knobs);
                 valid += 1;
             }
-            Some(RuledOut::Wipes(times, call)) => {
+            Some(why) if why.reason == Reason::Wipes => {
                 let finding = found.iter().find(|found| found.kind == FindingKind::Wiped);
                 assert_eq!(
                     finding.map(|found| (found.times, found.call)),
-                    Some((times, call))
+                    Some((why.times, why.call))
                 );
                 wiped += 1;
             }
@@ -627,11 +639,13 @@ fn settings_with_bad_findings_are_never_recommended() {
                 bad.is_empty() || ruled_out.is_some(),
                 "{name} at {window}: {bad:?}"
             );
-            if let Some(RuledOut::Flawed(kind, times, call)) = ruled_out {
+            if let Some(why) = ruled_out
+                && let Reason::Flawed(kind) = why.reason
+            {
                 let finding = found.iter().find(|f| f.kind == kind).unwrap();
                 assert_eq!(
                     (finding.times, finding.call),
-                    (times, call),
+                    (why.times, why.call),
                     "{name} at {window}"
                 );
                 flawed.push(kind);
@@ -643,10 +657,9 @@ fn settings_with_bad_findings_are_never_recommended() {
                 "{name} at {window}"
             );
             valid += usize::from(ruled_out.is_none());
-            let (_, all) = gauge.judge(policy, knobs);
-            let names: Vec<&str> = all.iter().map(RuledOut::name).collect();
+            let reasons = gauge.assess(policy, knobs).reasons;
             assert!(
-                bad.is_empty() || !names.is_empty(),
+                bad.is_empty() || !reasons.is_empty(),
                 "{}: {bad:?}",
                 preset.name
             );
@@ -709,7 +722,7 @@ fn keeping_more_costs_more_until_the_trigger_cannot_be_met() {
     // The session has 200 messages: a setting that keeps all of them is not replayed.
     let all = by_keep(200.0);
     assert_eq!(all.score, None);
-    let Some(RuledOut::CannotGetBelow(stuck)) = all.ruled_out else {
+    let Some(Reason::CannotGetBelow(stuck)) = all.ruled_out.map(|why| why.reason) else {
         panic!("{:?}", all.ruled_out);
     };
     assert!(stuck.least >= stuck.limit && stuck.in_all >= 3);
@@ -729,7 +742,9 @@ fn one_large_message_rejects_no_setting() {
     let points = swept(&case, &by_keep(&[8.0]));
     // That it leaves almost nothing after that message is a different reason.
     assert!(
-        !matches!(points[1].ruled_out, Some(RuledOut::CannotGetBelow(_))),
+        !points[1]
+            .ruled_out
+            .is_some_and(|why| matches!(why.reason, Reason::CannotGetBelow(_))),
         "it is above the trigger for four calls only"
     );
 }
@@ -742,15 +757,11 @@ fn overflows_are_counted_with_the_first_call() {
     talk.turn(3, 20);
     let case = case(&talk, 8_000);
     let points = swept(&case, &by_keep(&[4.0]));
-    let ruled_out = points[1].ruled_out.unwrap();
+    let why = points[1].ruled_out.unwrap();
     let outcome = simulate(&case, &truncate(), &points[1].knobs, None);
     let first = outcome.samples.iter().find(|s| s.overflows).unwrap().call;
-    assert_eq!(ruled_out, RuledOut::Overflows(outcome.overflows, first));
-    assert!(
-        ruled_out
-            .to_string()
-            .ends_with(&format!("call {}", first + 1))
-    );
+    assert_eq!(why, ruled_out(Reason::Overflows, outcome.overflows, first));
+    assert!(why.to_string().ends_with(&format!("call {}", first + 1)));
 }
 
 #[test]
@@ -789,11 +800,12 @@ fn settings_are_written_as_options() {
     let mut knobs = policy.defaults();
     let other = if choice.value == 0.0 { 1.0 } else { 0.0 };
     policy.set(&mut knobs, &choice.name, other).unwrap();
-    let finding = changed_settings(&policy, &policy.defaults(), &knobs);
-    assert_eq!(
-        finding,
-        [(choice.name.clone(), choice.choices[other as usize].clone())]
-    );
+    let changed = changed_settings(&policy, &policy.defaults(), &knobs);
+    let expected = ChangedSetting {
+        knob: choice.name.clone(),
+        value: choice.choices[other as usize].clone(),
+    };
+    assert_eq!(changed, [expected]);
 }
 
 fn figures(score: Score) -> Figures {

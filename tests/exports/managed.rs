@@ -4,7 +4,9 @@ use plimsoll::engine::{
     Answer, Case, Estimator, ManualEdits, Reply, Request, Sample, Schedule, WindowPlan,
     WindowSource, drive, simulate,
 };
-use plimsoll::exec::{ExportJob, Exported, LoadOptions, Loaded, Summarizer, export, load, restore};
+use plimsoll::exec::{
+    ExportJob, Exported, LoadOptions, Loaded, PolicyFolder, Summarizer, export, load, restore,
+};
 use plimsoll::formats;
 use plimsoll::presets;
 use plimsoll::tokens::{Progress, default_counter};
@@ -272,11 +274,9 @@ fn a_spilled_result_and_its_image_are_files_and_the_pointer_has_their_real_path(
     let output = folder.path().join("out.json");
     let exported = export(&job(&source, "holmesgpt", output.clone())).unwrap();
     all_ok(&exported);
-    let (files, n) = exported.sidecars.unwrap().files.unwrap();
-    assert_eq!(
-        (files.as_path(), n),
-        (folder.path().join("out.files").as_path(), 2)
-    );
+    let wrote = exported.sidecars.unwrap().files.unwrap();
+    let files = folder.path().join("out.files");
+    assert_eq!((&wrote.path, wrote.n_files), (&files, 2));
     let text = files.join("kubectl_logs_c_1.txt");
     let spilled = fs::read_to_string(&text).unwrap();
     assert!(spilled.contains("refused a connection") && spilled.len() > 300_000);
@@ -435,7 +435,11 @@ fn the_files_of_a_moved_export_are_kept_and_the_next_export_has_its_own_folder()
         let exported = export(&job(&source, "holmesgpt", output.clone())).unwrap();
         all_ok(&exported);
         let wrote = exported.sidecars.unwrap().files;
-        assert_eq!(wrote, Some((folder.path().join(files), 2)));
+        let expected = PolicyFolder {
+            path: folder.path().join(files),
+            n_files: 2,
+        };
+        assert_eq!(wrote, Some(expected));
         fs::rename(&output, folder.path().join(name)).unwrap();
     }
     // An incomplete export of a killed process does not interfere either.

@@ -137,7 +137,7 @@ fn a_summary_with_half_of_the_facts_retains_half_and_its_log_gives_the_same_repo
     );
     let mut log = EvaluationLog::new(&model, Some(path.clone()));
     let evaluation = evaluate(&job, Some(&model), &mut log, None).expect("answers");
-    assert_eq!((log.outcome().1, &evaluation.stopped), (None, &None));
+    assert_eq!((log.error(), &evaluation.stopped), (None, &None));
     let report = &evaluation.report;
     let probes = report.probes.as_ref().expect("tier 1");
     let lane = &probes.lanes[0];

@@ -356,7 +356,7 @@ fn run_logged(
     let begun = Instant::now();
     let result = evaluate(job, Some(model), &mut log, budget);
     assert!(begun.elapsed() < PATIENCE, "{:?}", begun.elapsed());
-    assert_eq!(log.outcome().1, None);
+    assert_eq!(log.error(), None);
     let logged = fs::read_to_string(path).unwrap_or_default();
     assert!(!logged.contains(KEY) && !format!("{result:?}").contains(KEY));
     result

@@ -88,8 +88,7 @@ impl SessionFigures {
             reports_usage: session.calls.iter().any(|call| call.usage.is_some()),
             is_managed: session.calibration.is_some(),
             unpriced_model: unpriced.map(|call| model_of(call.index).cloned().unwrap_or_default()),
-            cache_hit_rate: audit(case, &bills, &recorded)
-                .map(|audit| audit.recorded.share_of(sent)),
+            cache_hit_rate: audit(case, &bills, &recorded).map(|audit| audit.hit_rate(&recorded)),
             compactions: of.records_compactions.then_some(recorded.compactions),
             overflows: recorded.overflows,
             contexts: recorded
@@ -197,87 +196,82 @@ pub fn has_different_sources([a, b]: &[SessionFigures; 2]) -> bool {
 pub fn figures(sessions: &[SessionFigures; 2]) -> Vec<Figure> {
     use Quantity::{Count, Tokens, Usd};
     type Value = fn(&SessionFigures) -> Option<Quantity>;
-    let rows: [(&str, &str, Value); 16] = [
-        ("calls", "Model calls.", |s| Some(Count(s.calls))),
-        ("turns", "User messages up to the next one.", |s| {
+    let row = |name, help, value: Value| Figure::new(name, help, sessions.each_ref().map(value));
+    let from_compactions = row(
+        "from compactions",
+        "Messages that only recorded compactions wrote: summaries and copies.",
+        |s| Some(Count(s.compaction_messages)),
+    );
+    let mut rows = vec![
+        row("calls", "Model calls.", |s| Some(Count(s.calls))),
+        row("turns", "User messages up to the next one.", |s| {
             Some(Count(s.turns))
         }),
-        ("messages in history", "Messages in the history.", |s| {
+        row("messages in history", "Messages in the history.", |s| {
             Some(Count(s.messages))
         }),
-        (
-            "from compactions",
-            "Messages that only recorded compactions wrote: summaries and copies.",
-            |s| Some(Count(s.compaction_messages)),
-        ),
-        (
+    ];
+    rows.extend((!from_compactions.is_zero()).then_some(from_compactions));
+    rows.extend([
+        row(
             "context window",
             "Hard limit of the model in tokens, the largest if it changes.",
             |s| Some(Tokens(s.window)),
         ),
-        (
+        row(
             "usable window",
             "Context window minus the output reserve.",
             |s| Some(Tokens(s.usable_window)),
         ),
-        (
+        row(
             "peak",
             "Largest context, including the one at the end.",
             |s| s.peak.map(|peak| Tokens(peak.tokens)),
         ),
-        (
+        row(
             "peak, of usable",
             "The peak as a share of the usable window.",
             |s| s.peak_share.map(Quantity::Share),
         ),
-        (
+        row(
             "history",
             "Tokens of the whole history and of what is not recorded.",
             |s| Some(Tokens(s.history)),
         ),
-        (
+        row(
             "context at the end",
             "Tokens that the next call would send, before a new message: after the last compaction.",
             |s| Some(Tokens(s.end)),
         ),
-        (
+        row(
             "cumulative tokens",
             "Sum of the contexts of all calls.",
             |s| Some(Tokens(s.sent)),
         ),
-        ("output", "Tokens of the answers.", |s| {
-            Some(Tokens(s.cost.output.tokens))
-        }),
-        ("cost", "Cost of all calls at list prices.", |s| {
+        Figure {
+            is_estimated: sessions.each_ref().map(|s| s.cost.estimated_outputs > 0),
+            ..row("output", "Tokens of the answers.", |s| {
+                Some(Tokens(s.cost.output.tokens))
+            })
+        },
+        row("cost", "Cost of all calls at list prices.", |s| {
             s.cost.total().map(Usd)
-        }),
-        (
+        })
+        .of_cost(sessions),
+        row(
             "cache hit rate",
             "Recorded cache reads as a share of the cumulative tokens.",
             |s| s.cache_hit_rate.map(Quantity::Share),
         ),
-        ("compactions", "Recorded compactions.", |s| {
+        row("compactions", "Recorded compactions.", |s| {
             s.compactions.map(Count)
         }),
-        (
+        row(
             "overflows",
             "Calls whose context was larger than the usable window.",
             |s| Some(Count(s.overflows)),
         ),
-    ];
-    let row = |(name, help, value): (&'static str, _, Value)| {
-        let figure = Figure::new(name, help, sessions.each_ref().map(value));
-        match name {
-            "cost" => figure.of_cost(sessions),
-            "output" => Figure {
-                is_estimated: sessions.each_ref().map(|s| s.cost.estimated_outputs > 0),
-                ..figure
-            },
-            _ => figure,
-        }
-    };
-    let mut rows: Vec<Figure> = rows.into_iter().map(row).collect();
-    rows.retain(|row| row.name != "from compactions" || !row.is_zero());
+    ]);
     rows
 }
 

@@ -1,10 +1,10 @@
 //! Compares expected with recorded cache reads, call by call, and names the likely cause of each difference.
 
-use super::price::{modelled, with_samples};
+use super::price::{modelled, sampled_calls};
 use super::{BilledCall, Bills, Tariff};
 use crate::engine::{Case, Outcome};
 use crate::session::{Body, Call};
-use crate::units::{Tokens, Usd};
+use crate::units::{Share, Tokens, Usd};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -22,6 +22,13 @@ pub struct Audit {
     pub recorded: Tokens,
     /// Cache misses by cause, largest first.
     pub breaks: Vec<Break>,
+}
+
+impl Audit {
+    /// Returns the recorded cache reads as a share of the tokens sent by the lane `recorded`.
+    pub fn hit_rate(&self, recorded: &Outcome) -> Share {
+        self.recorded.share_of(recorded.tokens_sent())
+    }
 }
 
 /// The cache reads of a call.
@@ -118,15 +125,24 @@ impl Cause {
     }
 }
 
-/// The cache miss of a call: cause, index of the call, tokens and additional cost.
-type Missed = (Cause, usize, Tokens, Option<Usd>);
+/// The cache miss of a call.
+struct CacheMiss {
+    cause: Cause,
+    /// Index of the call.
+    call: usize,
+    /// Prompt tokens that were not read from the cache.
+    tokens: Tokens,
+    /// Additional cost; none if the price is unknown.
+    usd: Option<Usd>,
+}
 
 /// Returns the audit of the lane `recorded`; `None` if the file records no cache reads.
 pub fn audit(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Option<Audit> {
     let mut found = Audit::default();
     let mut before: Option<(usize, Tokens)> = None;
-    let mut missed: Vec<Missed> = Vec::new();
-    for (call, sample, unchanged) in with_samples(bills, recorded) {
+    let mut misses: Vec<CacheMiss> = Vec::new();
+    for sampled in sampled_calls(bills, recorded) {
+        let (call, sample) = (sampled.bill, sampled.sample);
         let last = before.replace((call.index, sample.tokens));
         let usage = case.session.calls[call.index].usage;
         let Some(read) = usage.and_then(|usage| usage.cache_read) else {
@@ -137,7 +153,7 @@ pub fn audit(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Option<Audit
         let reason = last
             .filter(|_| again > MIN_MISS)
             .map(|(earlier, _)| cause(case, recorded, earlier, call));
-        let predicted = modelled(call, sample, unchanged).read;
+        let predicted = modelled(&sampled).read;
         found.predicted += predicted;
         found.recorded += read;
         found.calls.push(AuditedCall {
@@ -147,11 +163,16 @@ pub fn audit(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Option<Audit
             most,
             cause: reason,
         });
-        let dearer = |tariff: Tariff<'_>| dearer(&tariff, sample.tokens, again);
-        missed.extend(reason.map(|why| (why, call.index, again, call.tariff.map(dearer))));
+        let cost = |tariff: Tariff<'_>| additional_cost(&tariff, sample.tokens, again);
+        misses.extend(reason.map(|cause| CacheMiss {
+            cause,
+            call: call.index,
+            tokens: again,
+            usd: call.tariff.map(cost),
+        }));
     }
     let causes = Cause::ALL.into_iter();
-    found.breaks = causes.filter_map(|cause| total(cause, &missed)).collect();
+    found.breaks = causes.filter_map(|cause| total(cause, &misses)).collect();
     found
         .breaks
         .sort_by_key(|found| std::cmp::Reverse(found.tokens));
@@ -159,25 +180,25 @@ pub fn audit(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Option<Audit
 }
 
 /// Returns the additional cost of prompt tokens that are not read from the cache.
-fn dearer(tariff: &Tariff<'_>, prompt: Tokens, again: Tokens) -> Usd {
+fn additional_cost(tariff: &Tariff<'_>, prompt: Tokens, again: Tokens) -> Usd {
     let price = tariff.price;
     let (factor, _) = price.factors(prompt);
-    let dear = tariff.write().unwrap_or(price.input).of(again);
-    Usd((dear - price.cache_read.of(again)).0 * factor)
+    let uncached = tariff.write().unwrap_or(price.input).of(again);
+    Usd((uncached - price.cache_read.of(again)).0 * factor)
 }
 
-fn total(cause: Cause, missed: &[Missed]) -> Option<Break> {
-    let of_it = || missed.iter().filter(|(known, ..)| *known == cause);
+fn total(cause: Cause, misses: &[CacheMiss]) -> Option<Break> {
+    let of_it = || misses.iter().filter(|miss| miss.cause == cause);
     Some(Break {
         cause,
         calls: of_it().count(),
-        first: of_it().next()?.1,
-        tokens: of_it().map(|(_, _, tokens, _)| *tokens).sum(),
-        usd: of_it().map(|(.., usd)| *usd).sum(),
+        first: of_it().next()?.call,
+        tokens: of_it().map(|miss| miss.tokens).sum(),
+        usd: of_it().map(|miss| miss.usd).sum(),
     })
 }
 
-/// Returns true for events after the call `before`, up to this one.
+/// Returns the likely cause of the cache miss of a call; `before` is the index of the previous billed call.
 fn cause(case: &Case, recorded: &Outcome, before: usize, call: &BilledCall<'_>) -> Cause {
     let idx = call.index;
     let session = &case.session;

@@ -91,7 +91,7 @@ impl<'a> Tariff<'a> {
     }
 
     /// Returns the cached part of a prefix of this length, in tokens.
-    pub fn served(&self, prefix: Tokens) -> Tokens {
+    pub fn cached(&self, prefix: Tokens) -> Tokens {
         if prefix < self.minimum() {
             return Tokens::ZERO;
         }

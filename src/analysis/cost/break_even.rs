@@ -5,8 +5,8 @@
 //! `calls x removed x read > rewritten x (write - read) + summary`. If the cache has expired, everything is written
 //! again in any case, and the compaction saves at once.
 
-use super::price::{summary_price, with_samples};
-use super::{BilledCall, Bills};
+use super::price::sampled_calls;
+use super::{BilledCall, Bills, RequestSize};
 use crate::engine::{Effect, Event, Outcome};
 use crate::units::{Tokens, Usd};
 
@@ -47,21 +47,29 @@ pub fn break_even(bills: &Bills<'_>, outcome: &Outcome) -> Vec<BreakEven> {
     let mut found = Vec::new();
     let mut events = outcome.events.iter().peekable();
     let (mut last_prompt, mut last_removal) = (None, None);
-    for (idx, (call, sample, unchanged)) in with_samples(bills, outcome).enumerate() {
+    for (idx, sampled) in sampled_calls(bills, outcome).enumerate() {
+        let call = sampled.bill;
         let mut acted: Vec<&Event> = Vec::new();
         while let Some(event) = events.next_if(|event| event.call <= call.index) {
             acted.extend((event.effect != Effect::Logged).then_some(event));
         }
         let removal = removal(idx, &acted);
-        let removed = removal.map_or(Tokens::ZERO, |now| now.news(last_removal));
+        let removed = removal.map_or(Tokens::ZERO, |now| now.newly_removed(last_removal));
         last_removal = removal;
         // If no sent content changed, there is no cost.
-        if let Some(before) = last_prompt.replace(sample.tokens)
-            && unchanged < before
+        if let Some(before) = last_prompt.replace(sampled.sample.tokens)
+            && sampled.unchanged < before
             && removed > Tokens::ZERO
         {
             let left = bills.calls.len() - idx;
-            found.push(one(call, &acted, removed, (before, unchanged), left));
+            found.push(break_even_of(
+                call,
+                before,
+                sampled.unchanged,
+                &acted,
+                removed,
+                left,
+            ));
         }
     }
     found
@@ -87,17 +95,18 @@ fn removal(idx: usize, acted: &[&Event]) -> Option<Removal> {
 
 impl Removal {
     /// Returns the tokens that were not already removed for the previous call. A view is computed again for every call.
-    fn news(self, last: Option<Self>) -> Tokens {
+    fn newly_removed(self, last: Option<Self>) -> Tokens {
         let again = last.filter(|last| last.idx + 1 == self.idx && self.before >= last.before);
         self.removed - again.map_or(Tokens::ZERO, |last| last.removed)
     }
 }
 
-fn one(
+fn break_even_of(
     call: &BilledCall<'_>,
+    before: Tokens,
+    unchanged: Tokens,
     acted: &[&Event],
     removed: Tokens,
-    (before, unchanged): (Tokens, Tokens),
     left: usize,
 ) -> BreakEven {
     let is_cold = call.is_cold();
@@ -109,7 +118,11 @@ fn one(
     let requests = || acted.iter().filter_map(|event| event.request);
     let prices = call.tariff.map(|tariff| {
         let summary: Usd = requests()
-            .map(|(sent, received)| summary_price(&tariff, sent, received))
+            .map(|(sent, answer)| {
+                RequestSize { sent, answer }
+                    .uncached_price(tariff.price)
+                    .most
+            })
             .sum();
         let write = tariff.write().unwrap_or(tariff.price.input);
         let read = tariff.price.cache_read;
@@ -168,8 +181,8 @@ mod tests {
             is_output_estimated: false,
         };
         let prefix = 3_000;
-        let prompts = (Tokens(prefix + removed + kept), Tokens(prefix));
-        let found = one(&call, &[], Tokens(removed), prompts, 50);
+        let before = Tokens(prefix + removed + kept);
+        let found = break_even_of(&call, before, Tokens(prefix), &[], Tokens(removed), 50);
         assert_eq!(found.rewritten, Tokens(kept));
         let calls = found.once.unwrap().0 / found.per_call.unwrap().0;
         assert_eq!(found.needed, Some(calls.floor() as u64 + 1));

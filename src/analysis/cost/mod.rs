@@ -17,7 +17,7 @@ pub use billing::{BilledCall, Billing, Bills, Lifetime, Tariff};
 pub use break_even::{BreakEven, break_even};
 pub use prefix_quote::{PrefixGroup, cached_price};
 pub use price::{price_lane, price_recorded};
-pub use quote::{Listed, Quote, Server, quote};
+pub use quote::{Listed, PriceRange, Quote, RequestSize, Server, quote};
 
 use crate::units::{Tokens, Usd};
 use schemars::JsonSchema;
@@ -44,8 +44,8 @@ pub struct Cost {
     pub rejected: Charge,
     /// Summary requests, sent and received tokens.
     pub summaries: Charge,
-    /// Cost of each summary request and billed rejected attempt, with the index of the call that it precedes.
-    pub additional: Vec<(usize, Usd)>,
+    /// Costs of the summary requests and the billed rejected attempts.
+    pub additional: Vec<AdditionalCost>,
     /// Calls whose model has no known price.
     pub unpriced: usize,
     /// Number of answers without a reported size, which are counted from the recorded text.
@@ -88,6 +88,15 @@ impl Charge {
         self.tokens += tokens;
         self.usd += usd;
     }
+}
+
+/// The cost of a summary request or a billed rejected attempt.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AdditionalCost {
+    /// Index of the call that it precedes.
+    pub call: usize,
+    /// The cost.
+    pub usd: Usd,
 }
 
 /// The cost of a call.

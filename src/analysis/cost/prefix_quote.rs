@@ -1,8 +1,9 @@
 //! Price estimates of requests that share a prefix, with the provider's cache.
 
 use super::billing::{Lifetime, Tariff};
+use super::quote::PriceRange;
 use crate::presets::prices::{CacheMode, Prices};
-use crate::units::{Tokens, Usd};
+use crate::units::Tokens;
 
 /// Requests that begin with the same prefix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,24 +18,23 @@ pub struct PrefixGroup {
     pub answers: Tokens,
 }
 
-/// Estimates the price of groups if the first request of each writes its prefix to the cache and the others read it: without
-/// answers, and with answers of maximum length. `marks_cache`: the requests ask for caching where a provider requires that.
-/// `None` if the price is unknown.
+/// Estimates the price of groups if the first request of each writes its prefix to the cache and the others read it.
+/// `marks_cache`: the requests ask for caching where a provider requires that. `None` if the price is unknown.
 pub fn cached_price(
     prices: &Prices,
     model: &str,
     marks_cache: bool,
     groups: &[PrefixGroup],
-) -> Option<(Usd, Usd)> {
+) -> Option<PriceRange> {
     let price = prices.lookup(model, None)?;
     let rule = prices.rule(&price.caching)?;
     let tariff = Tariff::new(price, rule, Lifetime::Usual);
     let has_cache = marks_cache || rule.mode == CacheMode::Automatic;
-    let mut total = (Usd::ZERO, Usd::ZERO);
+    let mut total = PriceRange::default();
     for group in groups.iter().filter(|group| group.requests > 0) {
         let n = group.requests;
         let cached = if has_cache {
-            tariff.served(group.prefix)
+            tariff.cached(group.prefix)
         } else {
             Tokens::ZERO
         };
@@ -48,8 +48,8 @@ pub fn cached_price(
             .of(cached);
         let read = price.cache_read.times(input).of(Tokens(cached.0 * (n - 1)));
         let usd = written + read + price.input.times(input).of(uncached);
-        total.0 += usd;
-        total.1 += usd + price.output.times(output).of(group.answers);
+        total.sent += usd;
+        total.most += usd + price.output.times(output).of(group.answers);
     }
     Some(total)
 }
@@ -72,9 +72,8 @@ mod tests {
             answers: Tokens(11),
         };
         let usd = |marks, prefix| {
-            let (sent, most) =
-                cached_price(&prices, "m", marks, &[group(prefix)]).expect("a price");
-            [sent.0 * 1e6, most.0 * 1e6].map(f64::round)
+            let price = cached_price(&prices, "m", marks, &[group(prefix)]).expect("a price");
+            [price.sent.0 * 1e6, price.most.0 * 1e6].map(f64::round)
         };
         // Written at 12, read ten times at 1, the rest at 10.
         assert_eq!(usd(true, 2_000), [24_000.0 + 20_000.0 + 1_100.0, 46_200.0]);
@@ -88,7 +87,7 @@ mod tests {
         let nothing = PrefixGroup::default();
         assert_eq!(
             cached_price(&prices, "m", true, &[nothing]),
-            Some((Usd::ZERO, Usd::ZERO))
+            Some(PriceRange::default())
         );
     }
 }

@@ -1,6 +1,6 @@
 //! Computes the costs of a lane's calls.
 
-use super::{BilledCall, Bills, CallCost, Cost, CostSource, Tariff};
+use super::{AdditionalCost, BilledCall, Bills, CallCost, Cost, CostSource, RequestSize, Tariff};
 use crate::engine::{Case, Effect, Event, Outcome, Sample};
 use crate::session::Usage;
 use crate::units::{Rate, Tokens, Usd};
@@ -66,13 +66,8 @@ fn reported(usage: Usage, tariff: Option<&Tariff<'_>>) -> Split {
 pub fn price_lane(bills: &Bills<'_>, outcome: &Outcome) -> Cost {
     let mut cost = Cost::new(CostSource::Modelled);
     cost.calls.reserve(bills.calls.len());
-    for (call, sample, unchanged) in with_samples(bills, outcome) {
-        charge(
-            &mut cost,
-            call,
-            sample.tokens,
-            modelled(call, sample, unchanged),
-        );
+    for call in sampled_calls(bills, outcome) {
+        charge(&mut cost, call.bill, call.sample.tokens, modelled(&call));
     }
     rejected(&mut cost, bills, outcome);
     summaries(&mut cost, bills, outcome);
@@ -90,27 +85,40 @@ fn rejected(cost: &mut Cost, bills: &Bills<'_>, outcome: &Outcome) {
                 let usd = tariff.map_or(Usd::ZERO, |tariff| tariff.price.input.of(tokens));
                 cost.rejected.add(tokens, usd);
                 if tokens > Tokens::ZERO {
-                    cost.additional.push((call.index, usd));
+                    let call = call.index;
+                    cost.additional.push(AdditionalCost { call, usd });
                 }
             }
         }
     }
 }
 
-/// Returns the billed calls with their samples and the tokens that each prompt shares with the previous one.
-pub(super) fn with_samples<'a>(
+/// A billed call of a run.
+#[derive(Clone, Copy)]
+pub(super) struct SampledCall<'a> {
+    pub(super) bill: &'a BilledCall<'a>,
+    pub(super) sample: &'a Sample,
+    /// Tokens that the prompt shares with the previous one.
+    pub(super) unchanged: Tokens,
+}
+
+/// Returns the billed calls of a run.
+pub(super) fn sampled_calls<'a>(
     bills: &'a Bills<'a>,
     outcome: &'a Outcome,
-) -> impl Iterator<Item = (&'a BilledCall<'a>, &'a Sample, Tokens)> {
+) -> impl Iterator<Item = SampledCall<'a>> {
     let mut samples = outcome.samples.iter().peekable();
     let mut unchanged = Tokens(u64::MAX);
-    bills.calls.iter().filter_map(move |call| {
+    bills.calls.iter().filter_map(move |bill| {
         // Calls that are not billed are not cached either, so changes before them count too.
-        while let Some(sample) = samples.next_if(|sample| sample.call <= call.index) {
+        while let Some(sample) = samples.next_if(|sample| sample.call <= bill.index) {
             unchanged = unchanged.min(sample.unchanged);
-            if sample.call == call.index && !sample.is_rejected {
-                let unchanged = std::mem::replace(&mut unchanged, Tokens(u64::MAX));
-                return Some((call, sample, unchanged));
+            if sample.call == bill.index && !sample.is_rejected {
+                return Some(SampledCall {
+                    bill,
+                    sample,
+                    unchanged: std::mem::replace(&mut unchanged, Tokens(u64::MAX)),
+                });
             }
         }
         None
@@ -118,17 +126,18 @@ pub(super) fn with_samples<'a>(
 }
 
 /// Returns the reads and writes of an ideal cache.
-pub(super) fn modelled(call: &BilledCall<'_>, sample: &Sample, unchanged: Tokens) -> Split {
-    let Some(tariff) = &call.tariff else {
+pub(super) fn modelled(call: &SampledCall<'_>) -> Split {
+    let sample = call.sample;
+    let Some(tariff) = &call.bill.tariff else {
         return Split {
             uncached: sample.tokens,
             ..Split::default()
         };
     };
-    let read = if call.is_cold() {
+    let read = if call.bill.is_cold() {
         Tokens::ZERO
     } else {
-        tariff.served(unchanged.min(sample.tokens))
+        tariff.cached(call.unchanged.min(sample.tokens))
     };
     let rest = sample.tokens - read;
     let is_written = tariff.write().is_some() && sample.tokens >= tariff.minimum();
@@ -196,34 +205,27 @@ fn summaries(cost: &mut Cost, bills: &Bills<'_>, outcome: &Outcome) {
     let is_recorded = |e: &&Event| e.stage == Event::RECORDED && e.effect == Effect::Removed;
     cost.recorded_compactions = outcome.events.iter().filter(is_recorded).count();
     let mut left = outcome.summaries;
-    let requests = outcome
-        .events
-        .iter()
-        .filter_map(|e| Some((e.call, e.request?)));
-    for (call, (sent, received)) in requests {
+    for event in &outcome.events {
+        let Some((sent, answer)) = event.request else {
+            continue;
+        };
         left.sent = left.sent - sent;
-        left.received = left.received - received;
-        summary(cost, bills, call, (sent, received));
+        left.received = left.received - answer;
+        summary(cost, bills, event.call, RequestSize { sent, answer });
     }
     // Requests with unusable answers have no event.
     if left.sent + left.received > Tokens::ZERO {
-        summary(cost, bills, 0, (left.sent, left.received));
+        let (sent, answer) = (left.sent, left.received);
+        summary(cost, bills, 0, RequestSize { sent, answer });
     }
 }
 
-fn summary(cost: &mut Cost, bills: &Bills<'_>, call: usize, (sent, received): (Tokens, Tokens)) {
-    let usd = bills
-        .tariff_at(call)
-        .map_or(Usd::ZERO, |tariff| summary_price(&tariff, sent, received));
-    cost.summaries.add(sent + received, usd);
-    cost.additional.push((call, usd));
-}
-
-/// Returns the cost of a summary request.
-pub(super) fn summary_price(tariff: &Tariff<'_>, sent: Tokens, received: Tokens) -> Usd {
-    let (on_prompt, on_answer) = tariff.price.factors(sent);
-    let (input, output) = (tariff.price.input, tariff.price.output);
-    input.times(on_prompt).of(sent) + output.times(on_answer).of(received)
+fn summary(cost: &mut Cost, bills: &Bills<'_>, call: usize, request: RequestSize) {
+    let usd = bills.tariff_at(call).map_or(Usd::ZERO, |tariff| {
+        request.uncached_price(tariff.price).most
+    });
+    cost.summaries.add(request.sent + request.answer, usd);
+    cost.additional.push(AdditionalCost { call, usd });
 }
 
 impl<'a> Bills<'a> {

@@ -19,13 +19,41 @@ pub enum Quote {
     Listed(Listed),
 }
 
-/// An estimate from a list price.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Listed {
+/// Size of a request to a model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RequestSize {
+    /// Tokens of the prompt.
+    pub sent: Tokens,
+    /// Tokens of the answer. Their maximum before the request is sent.
+    pub answer: Tokens,
+}
+
+impl RequestSize {
+    /// Returns the price of the request if no part of its prompt is in the cache.
+    pub fn uncached_price(self, price: &Price) -> PriceRange {
+        let (on_prompt, on_answer) = price.factors(self.sent);
+        let sent = price.input.times(on_prompt).of(self.sent);
+        PriceRange {
+            sent,
+            most: sent + price.output.times(on_answer).of(self.answer),
+        }
+    }
+}
+
+/// Lowest and highest price of requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PriceRange {
     /// Price of the sent tokens.
     pub sent: Usd,
     /// Maximum price, if every answer has its maximum length.
     pub most: Usd,
+}
+
+/// An estimate from a list price.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listed {
+    /// The estimate.
+    pub price: PriceRange,
     /// Model of the price, as the table names it.
     pub model: String,
     /// Date on which the price was read: `2026-11-22`.
@@ -43,38 +71,24 @@ pub struct Server<'a> {
     pub is_own: bool,
 }
 
-/// Estimates the price of requests, each given by its sent tokens and its maximum answer tokens. Assumes no caching.
-pub fn quote(
-    prices: &Prices,
-    model: &str,
-    server: Server<'_>,
-    requests: &[(Tokens, Tokens)],
-) -> Quote {
+/// Estimates the price of requests. Assumes no caching.
+pub fn quote(prices: &Prices, model: &str, server: Server<'_>, requests: &[RequestSize]) -> Quote {
     let Some(price) = prices.lookup(model, None) else {
         return Quote::Unknown {
             model: model.to_owned(),
         };
     };
-    let sum = |of: fn(&Price, Tokens, Tokens) -> Usd| {
-        let each = requests.iter();
-        each.map(|(sent, most)| of(price, *sent, *most)).sum()
-    };
+    let each = || requests.iter().map(|request| request.uncached_price(price));
     let is_vendors = server.is_own || is_vendors(prices, price, server.host);
     Quote::Listed(Listed {
-        sent: sum(input),
-        most: sum(|price, sent, most| input(price, sent, most) + output(price, sent, most)),
+        price: PriceRange {
+            sent: each().map(|range| range.sent).sum(),
+            most: each().map(|range| range.most).sum(),
+        },
         model: price.name.clone(),
         read: price.read.to_string(),
         reseller: (!is_vendors).then(|| server.host.to_owned()),
     })
-}
-
-fn input(price: &Price, sent: Tokens, _most: Tokens) -> Usd {
-    price.input.times(price.factors(sent).0).of(sent)
-}
-
-fn output(price: &Price, sent: Tokens, most: Tokens) -> Usd {
-    price.output.times(price.factors(sent).1).of(most)
 }
 
 /// Returns true if the host belongs to the domain of the vendor's documentation: `api-docs.deepseek.com`,
@@ -102,7 +116,7 @@ impl fmt::Display for Quote {
             Self::Local => f.write_str("none, the server is this machine"),
             Self::Unknown { model } => write!(f, "unknown, no price of {model} is listed"),
             Self::Listed(listed) => {
-                let (sent, most) = (cents(listed.sent), cents(listed.most));
+                let (sent, most) = (cents(listed.price.sent), cents(listed.price.most));
                 write!(
                     f,
                     "≈ {sent}, at most {most} (price of {} of {}",
@@ -137,10 +151,17 @@ mod tests {
         }
     }
 
+    fn request(sent: u64, answer: u64) -> RequestSize {
+        RequestSize {
+            sent: Tokens(sent),
+            answer: Tokens(answer),
+        }
+    }
+
     #[test]
-    fn what_is_sent_and_the_longest_answers_are_priced_by_the_list() {
+    fn prompts_and_the_longest_answers_are_priced_by_the_list() {
         let prices = Prices::bundled();
-        let requests = [(Tokens(100_000), Tokens(2_000)), (Tokens(1_000), Tokens(0))];
+        let requests = [request(100_000, 2_000), request(1_000, 0)];
         let model = "claude-sonnet-4-5-20250929";
         let own = Server {
             host: "api.anthropic.com",
@@ -148,8 +169,8 @@ mod tests {
         };
         let quote = listed(quote(prices, model, own, &requests));
         // 3 and 15 dollars for a million.
-        assert!((quote.sent.0 - 0.303).abs() < 1e-9, "{quote:?}");
-        assert!((quote.most.0 - 0.333).abs() < 1e-9, "{quote:?}");
+        assert!((quote.price.sent.0 - 0.303).abs() < 1e-9, "{quote:?}");
+        assert!((quote.price.most.0 - 0.333).abs() < 1e-9, "{quote:?}");
         assert_eq!(quote.model, "claude-sonnet-4-5");
         assert!(quote.read.starts_with("20") && quote.read.len() == 10);
         assert_eq!(quote.reseller, None);
@@ -163,17 +184,14 @@ mod tests {
                    source = \"https://docs.example.com/x\"\nread = 2026-01-02\nverified = true\n";
         let prices = Prices::with_own(own).unwrap();
         let cost = |requests: &[(u64, u64)]| {
-            let requests: Vec<_> = requests
-                .iter()
-                .map(|(a, b)| (Tokens(*a), Tokens(*b)))
-                .collect();
+            let requests: Vec<_> = requests.iter().map(|(a, b)| request(*a, *b)).collect();
             let server = Server {
                 host: "api.example.com:8443",
                 is_own: false,
             };
             let quote = listed(quote(&prices, "m", server, &requests));
             assert_eq!((&*quote.read, quote.reseller), ("2026-01-02", None));
-            [quote.sent.0 * 1e6, quote.most.0 * 1e6].map(f64::round)
+            [quote.price.sent.0 * 1e6, quote.price.most.0 * 1e6].map(f64::round)
         };
         assert_eq!(cost(&[(1_000, 10), (1_000, 10)]), [2_000.0, 2_200.0]);
         assert_eq!(cost(&[(2_000, 10)]), [4_000.0, 4_300.0]);
@@ -181,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_knows_a_model_that_is_not_listed_and_others_may_charge_otherwise() {
+    fn unlisted_models_have_no_price_and_third_parties_may_charge_others() {
         let of = |model: &str, host: &str| {
             let is_own = false;
             quote(Prices::bundled(), model, Server { host, is_own }, &[])
@@ -202,8 +220,10 @@ mod tests {
     fn names_the_price_list_and_its_date() {
         let listed = |sent, most, reseller: Option<&str>| {
             Quote::Listed(Listed {
-                sent: Usd(sent),
-                most: Usd(most),
+                price: PriceRange {
+                    sent: Usd(sent),
+                    most: Usd(most),
+                },
                 model: "m".to_owned(),
                 read: "2026-11-22".to_owned(),
                 reseller: reseller.map(str::to_owned),

@@ -17,8 +17,8 @@ pub(super) struct PlanItem {
     pub(super) is_done: bool,
 }
 
-/// Returns the shell command of a call. Of a list of arguments, the last is the command of a shell.
-pub(super) fn command(arguments: &Value) -> Option<String> {
+/// Returns the command line of a call. A list of a shell, a flag and a command line is that command line.
+pub(in crate::analysis) fn command(arguments: &Value) -> Option<String> {
     let found = first(arguments, &COMMAND_KEYS)?;
     match found {
         Value::String(command) => Some(command.clone()),

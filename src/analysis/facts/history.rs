@@ -1,6 +1,7 @@
 //! The state of every fact at every call of a run.
 
 use super::Facts;
+use super::text::StatedFact;
 use crate::engine::{Case, Outcome, PartVisibility, Received, TextKind, Visibility};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -30,12 +31,20 @@ impl FactState {
     }
 }
 
+/// A call at which the state of a fact changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StateChange {
+    /// Index of the call.
+    pub call: u32,
+    /// The new state.
+    pub state: FactState,
+}
+
 /// The states of all facts of a session in one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FactHistory {
-    /// By fact: the calls at which its state changed, each with the new state; empty if no call received the conversation
-    /// after it was stated.
-    changes: Vec<Vec<(u32, FactState)>>,
+    /// By fact: the changes of its state; empty if no call received the conversation after it was stated.
+    changes: Vec<Vec<StateChange>>,
     /// By fact: whether the run ever removed or shortened the message that states it.
     removed: Vec<bool>,
     /// Index of the last call of the run.
@@ -62,12 +71,12 @@ impl FactHistory {
     /// Returns the state of a fact at a call; none if the fact was not stated yet.
     pub fn at(&self, fact: usize, call: usize) -> Option<FactState> {
         let changes = &self.changes[fact];
-        let n = changes.partition_point(|(from, _)| *from as usize <= call);
-        n.checked_sub(1).map(|last| changes[last].1)
+        let n = changes.partition_point(|change| change.call as usize <= call);
+        n.checked_sub(1).map(|last| changes[last].state)
     }
 
-    /// Returns the calls at which the state of a fact changed, with the new state.
-    pub fn changes(&self, fact: usize) -> &[(u32, FactState)] {
+    /// Returns the changes of a fact's state, in order.
+    pub fn changes(&self, fact: usize) -> &[StateChange] {
         &self.changes[fact]
     }
 
@@ -76,9 +85,6 @@ impl FactHistory {
         self.removed[fact]
     }
 }
-
-/// The facts that a text states, each with whether verbatim.
-type Stated = Arc<[(u32, bool)]>;
 
 /// Follows the facts from call to call.
 struct Follower<'a> {
@@ -99,8 +105,8 @@ struct Follower<'a> {
     /// By fact: whether it is in `changed`.
     is_changed: Vec<bool>,
     /// States in texts, by address: many texts are shared.
-    known: HashMap<(*const u8, bool), Stated>,
-    changes: Vec<Vec<(u32, FactState)>>,
+    known: HashMap<(*const u8, bool), Arc<[StatedFact]>>,
+    changes: Vec<Vec<StateChange>>,
     removed: Vec<bool>,
     /// Facts in the order of the messages that state them; those before this index are stated.
     stated: usize,
@@ -193,8 +199,9 @@ impl<'a> Follower<'a> {
             }
             let state = self.state(fact);
             let changes = &mut self.changes[fact];
-            if changes.last().map(|(_, last)| *last) != Some(state) {
-                changes.push((call as u32, state));
+            if changes.last().map(|last| last.state) != Some(state) {
+                let call = call as u32;
+                changes.push(StateChange { call, state });
             }
         }
     }
@@ -287,8 +294,8 @@ impl<'a> Follower<'a> {
         self.add(&found, is_there);
     }
 
-    fn add(&mut self, found: &[(u32, bool)], is_there: bool) {
-        for (fact, is_verbatim) in found {
+    fn add(&mut self, stated: &[StatedFact], is_there: bool) {
+        for StatedFact { fact, is_verbatim } in stated {
             let n = &mut self.places[*fact as usize][usize::from(!is_verbatim)];
             *n = if is_there { *n + 1 } else { *n - 1 };
             self.mark(*fact);

@@ -12,8 +12,8 @@ mod scored;
 mod survival;
 mod text;
 
-pub(super) use call::target as call_target;
-pub use history::{FactHistory, FactState};
+pub(super) use call::{command as call_command, target as call_target};
+pub use history::{FactHistory, FactState, StateChange};
 pub use scored::ScoredText;
 pub use survival::{KindSurvival, LaneSurvival, LostFact, total};
 
@@ -211,8 +211,8 @@ impl Facts {
         self.all.iter().filter(|fact| fact.until.is_none())
     }
 
-    /// Returns the facts that a part of the session states, each with whether verbatim.
-    pub(in crate::analysis) fn stated_in(&self, part: usize) -> &[(u32, bool)] {
+    /// Returns the facts that a part of the session states.
+    pub(in crate::analysis) fn stated_in(&self, part: usize) -> &[text::StatedFact] {
         self.places.in_part(part)
     }
 

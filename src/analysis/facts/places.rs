@@ -1,6 +1,7 @@
 //! The parts of a session that state each fact, and the answers that use it.
 
 use super::Facts;
+use super::text::StatedFact;
 use crate::session::{Body, Session};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -8,33 +9,35 @@ use std::borrow::Cow;
 /// Facts by part.
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    /// By part: the facts that it states, ascending, each with whether verbatim.
-    by_part: Vec<Box<[(u32, bool)]>>,
+    /// By part: the facts that it states, ascending.
+    by_part: Vec<Box<[StatedFact]>>,
 }
 
 impl Places {
     /// Searches all facts in `texts`, the texts of the session's parts.
     pub(super) fn new(session: &Session, texts: &[Cow<'_, str>], facts: &Facts) -> Self {
-        let mut by_part: Vec<Vec<(u32, bool)>> = texts
+        let mut by_part: Vec<Vec<StatedFact>> = texts
             .par_iter()
             .map(|text| {
                 let mut found = facts.finder.in_part(text);
-                for (fact, is_verbatim) in &mut found {
+                for stated in &mut found {
                     // The outcome of a command is in its result.
-                    *is_verbatim &= facts.searches[*fact as usize].outcome().is_none();
+                    stated.is_verbatim &= facts.searches[stated.fact as usize].outcome().is_none();
                 }
                 found
             })
             .collect();
-        for (idx, evidence) in (0..).zip(&facts.evidence) {
+        for (fact, evidence) in (0..).zip(&facts.evidence) {
             // The part that a fact was read from states it, even if the search finds only whole words.
-            let part = evidence.unwrap_or(facts.all[idx as usize].part);
-            by_part[part as usize].push((idx, true));
+            let part = evidence.unwrap_or(facts.all[fact as usize].part);
+            by_part[part as usize].push(StatedFact {
+                fact,
+                is_verbatim: true,
+            });
         }
         debug_assert_eq!(by_part.len(), session.parts.len());
         let sorted = by_part.into_par_iter().map(|mut found| {
-            found.sort_unstable_by_key(|(fact, is_verbatim)| (*fact, !*is_verbatim));
-            found.dedup_by_key(|(fact, _)| *fact);
+            StatedFact::sort(&mut found);
             found.into_boxed_slice()
         });
         Self {
@@ -43,7 +46,7 @@ impl Places {
     }
 
     /// Returns the facts that a part states.
-    pub(super) fn in_part(&self, part: usize) -> &[(u32, bool)] {
+    pub(super) fn in_part(&self, part: usize) -> &[StatedFact] {
         &self.by_part[part]
     }
 }
@@ -60,19 +63,20 @@ pub(super) fn uses(session: &Session, facts: &Facts) -> Vec<Box<[u32]>> {
         };
         for part in message.parts.clone() {
             let body = &session.parts[part].body;
-            let is_said = matches!(body, Body::Text(_) | Body::Thinking { .. });
+            let is_written = matches!(body, Body::Text(_) | Body::Thinking { .. });
             let is_called = matches!(body, Body::ToolCall { .. });
-            for (fact, is_verbatim) in facts.places.in_part(part) {
-                // To run a command again needs no earlier outcome; to speak of it does.
-                let is_command = facts.searches[*fact as usize].outcome().is_some();
+            for stated in facts.places.in_part(part) {
+                let fact = stated.fact as usize;
+                // To run a command again needs no earlier outcome; to write about it does.
+                let is_command = facts.searches[fact].outcome().is_some();
                 let is_use = if is_command {
-                    is_said
+                    is_written
                 } else {
-                    *is_verbatim && (is_said || is_called)
+                    stated.is_verbatim && (is_written || is_called)
                 };
-                let list = &mut uses[*fact as usize];
+                let list = &mut uses[fact];
                 if is_use
-                    && facts.all[*fact as usize].message < context_end
+                    && facts.all[fact].message < context_end
                     && list.last() != Some(&(call as u32))
                 {
                     list.push(call as u32);

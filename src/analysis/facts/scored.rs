@@ -1,5 +1,6 @@
 //! The facts in a conversation or text that anything else wrote.
 
+use super::text::StatedFact;
 use super::{FactState, Facts};
 use crate::analysis::loss::part_text;
 use crate::session::{Body, Session};
@@ -54,7 +55,7 @@ impl Facts {
                 by_key
             },
         );
-        let found: Vec<Vec<(u32, bool)>> = texts
+        let found: Vec<Vec<StatedFact>> = texts
             .par_iter()
             .map(|text| match by_key.get(&text.key()) {
                 Some(parts) => {
@@ -66,7 +67,7 @@ impl Facts {
             })
             .collect();
         let mut states = vec![FactState::Gone; self.all.len()];
-        for (fact, is_verbatim) in found.into_iter().flatten() {
+        for StatedFact { fact, is_verbatim } in found.into_iter().flatten() {
             let state = if is_verbatim {
                 FactState::Verbatim
             } else {

@@ -259,12 +259,12 @@ fn lost_fact(facts: &Facts, case: &Case, history: &FactHistory, idx: usize) -> O
     let changes = history.changes(idx);
     let first = changes
         .iter()
-        .position(|(_, state)| *state == FactState::Gone)?;
+        .position(|change| change.state == FactState::Gone)?;
     let back = changes[first..]
         .iter()
-        .find(|(_, state)| matches!(state, FactState::Verbatim | FactState::Partial));
+        .find(|change| matches!(change.state, FactState::Verbatim | FactState::Partial));
     let fact = &facts.all()[idx];
-    let left_at = changes[first].0 as usize;
+    let left_at = changes[first].call as usize;
     let is_current_at = |call: usize| fact.is_current(case.session.calls[call].context_end);
     if !is_current_at(left_at) {
         return None;
@@ -274,7 +274,7 @@ fn lost_fact(facts: &Facts, case: &Case, history: &FactHistory, idx: usize) -> O
     Some(LostFact {
         fact: idx,
         left_at: Some(left_at),
-        back_at: back.map(|(call, _)| *call as usize),
+        back_at: back.map(|change| change.call as usize),
         used_at: fact.calls_with_uses().find(is_lost_at),
         is_gone: history.last_call.is_some_and(|last| is_lost_at(&last)),
     })

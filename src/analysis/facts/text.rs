@@ -86,13 +86,30 @@ impl Search {
     }
 }
 
+/// A fact that a text states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::analysis) struct StatedFact {
+    /// Its index in [`super::Facts::all`].
+    pub(in crate::analysis) fact: u32,
+    /// True if the text states it verbatim, false if partly.
+    pub(in crate::analysis) is_verbatim: bool,
+}
+
+impl StatedFact {
+    /// Sorts facts and keeps one statement of each, verbatim if possible.
+    pub(super) fn sort(stated: &mut Vec<Self>) {
+        stated.sort_unstable_by_key(|stated| (stated.fact, !stated.is_verbatim));
+        stated.dedup_by_key(|stated| stated.fact);
+    }
+}
+
 /// Finds facts in a text.
 #[derive(Debug, Default)]
 pub(super) struct Finder {
     /// None if there is nothing to find.
     automaton: Option<AhoCorasick>,
-    /// By pattern: the facts that it states, and whether verbatim.
-    facts: Vec<Vec<(u32, bool)>>,
+    /// By pattern: the facts that it states.
+    facts: Vec<Vec<StatedFact>>,
     /// Facts that are stated partly by most of their words, with these words.
     by_words: Vec<(u32, Vec<Box<str>>)>,
 }
@@ -101,7 +118,7 @@ impl Finder {
     pub(super) fn new(searches: &[Search]) -> Self {
         let mut patterns: Vec<&str> = Vec::new();
         let mut numbers = HashMap::new();
-        let mut facts: Vec<Vec<(u32, bool)>> = Vec::new();
+        let mut facts: Vec<Vec<StatedFact>> = Vec::new();
         let mut by_words = Vec::new();
         for (fact, search) in (0..).zip(searches) {
             let mut note = |text, is_verbatim| {
@@ -110,7 +127,7 @@ impl Finder {
                     facts.push(Vec::new());
                     patterns.len() - 1
                 });
-                facts[number].push((fact, is_verbatim));
+                facts[number].push(StatedFact { fact, is_verbatim });
             };
             note(&*search.whole, true);
             match &search.partly {
@@ -145,8 +162,8 @@ impl Finder {
         words.map(|hit| (hit.pattern().as_usize(), hit.start()..hit.end()))
     }
 
-    /// Returns the facts that a part of the session states, each with whether verbatim; twice if both.
-    pub(super) fn in_part(&self, text: &str) -> Vec<(u32, bool)> {
+    /// Returns the facts that a part of the session states; twice if verbatim and partly.
+    pub(super) fn in_part(&self, text: &str) -> Vec<StatedFact> {
         let mut seen = HashSet::new();
         let patterns = self.hits(text).map(|(pattern, _)| pattern);
         let new = patterns.filter(|pattern| seen.insert(*pattern));
@@ -155,35 +172,38 @@ impl Finder {
             .collect()
     }
 
-    /// Returns the facts that a text of a policy states, each once, ascending, with whether verbatim. A command needs its
-    /// outcome in the same line. `is_summary`: most of the words state a fact partly.
+    /// Returns the facts that a text of a policy states, each once, ascending. A command needs its outcome in the same line. `is_summary`: most of the words state a fact partly.
     pub(super) fn states(
         &self,
         searches: &[Search],
         text: &str,
         is_summary: bool,
-    ) -> Vec<(u32, bool)> {
+    ) -> Vec<StatedFact> {
         let mut states = Vec::new();
         for (pattern, hit) in self.hits(text) {
-            let told = LazyCell::new(|| StatedOutcomes::around(text, hit));
-            for (fact, is_verbatim) in &self.facts[pattern] {
-                let outcome = searches[*fact as usize].outcome;
-                let is_told = outcome.is_none_or(|outcome| told.states(outcome));
-                states.push((*fact, *is_verbatim && is_told));
+            let outcomes = LazyCell::new(|| StatedOutcomes::around(text, hit));
+            for stated in &self.facts[pattern] {
+                let outcome = searches[stated.fact as usize].outcome;
+                let has_outcome = outcome.is_none_or(|outcome| outcomes.states(outcome));
+                states.push(StatedFact {
+                    is_verbatim: stated.is_verbatim && has_outcome,
+                    ..*stated
+                });
             }
         }
         if is_summary && !self.by_words.is_empty() {
-            let told = long_words(text);
-            for (fact, asked) in &self.by_words {
-                let n = asked.iter().filter(|word| told.contains(&***word)).count();
-                if !asked.is_empty() && 3 * n >= 2 * asked.len() {
-                    states.push((*fact, false));
+            let words = long_words(text);
+            for (fact, own) in &self.by_words {
+                let n = own.iter().filter(|word| words.contains(&***word)).count();
+                if !own.is_empty() && 3 * n >= 2 * own.len() {
+                    states.push(StatedFact {
+                        fact: *fact,
+                        is_verbatim: false,
+                    });
                 }
             }
         }
-        // Verbatim before partly.
-        states.sort_unstable_by_key(|(fact, is_verbatim)| (*fact, !*is_verbatim));
-        states.dedup_by_key(|(fact, _)| *fact);
+        StatedFact::sort(&mut states);
         states
     }
 }
@@ -219,18 +239,18 @@ impl StatedOutcomes {
             .next()
             .unwrap_or_default();
         let after = text[hit.end..end].split('\n').next().unwrap_or_default();
-        let mut told = Self::of_words(before);
+        let mut outcomes = Self::of_words(before);
         let after = Self::of_words(after);
-        told.passed |= after.passed;
-        told.failed |= after.failed;
-        told
+        outcomes.passed |= after.passed;
+        outcomes.failed |= after.failed;
+        outcomes
     }
 
     fn of_words(text: &str) -> Self {
         let text = text.to_lowercase();
         let words = text.split(|c: char| !c.is_alphanumeric());
         let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-        let mut told = Self::default();
+        let mut outcomes = Self::default();
         for (at, word) in words.iter().enumerate() {
             let before = at.checked_sub(1).map_or("", |before| words[before]);
             let is_failure = ["fail", "error", "crash", "broke"]
@@ -242,18 +262,20 @@ impl StatedOutcomes {
                 || ["ok", "works", "worked", "clean", "green"].contains(word);
             match words.get(at + 1) {
                 Some(&code) if *word == "code" && before == "exit" => {
-                    told.passed |= code == "0";
-                    told.failed |= code != "0";
+                    outcomes.passed |= code == "0";
+                    outcomes.failed |= code != "0";
                 }
                 // `0 failed`, `no errors`
-                _ if is_failure && ["0", "no", "without"].contains(&before) => told.passed = true,
+                _ if is_failure && ["0", "no", "without"].contains(&before) => {
+                    outcomes.passed = true;
+                }
                 _ => {
-                    told.failed |= is_failure;
-                    told.passed |= is_success && !["0", "not"].contains(&before);
+                    outcomes.failed |= is_failure;
+                    outcomes.passed |= is_success && !["0", "not"].contains(&before);
                 }
             }
         }
-        told
+        outcomes
     }
 
     fn states(self, outcome: Outcome) -> bool {
@@ -282,7 +304,14 @@ pub(super) fn long_words(text: &str) -> HashSet<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Finder, Outcome, Search};
+    use super::{Finder, Outcome, Search, StatedFact};
+
+    /// Returns the facts that a summary states, each with whether verbatim.
+    fn stated(searches: &[Search], summary: &str) -> Vec<(u32, bool)> {
+        let found = Finder::new(searches).states(searches, summary, true);
+        let pair = |stated: StatedFact| (stated.fact, stated.is_verbatim);
+        found.into_iter().map(pair).collect()
+    }
 
     #[test]
     fn facts_are_found_at_word_boundaries_and_partly_by_a_shorter_text_or_most_words() {
@@ -291,8 +320,7 @@ mod tests {
             Search::new("Never push to the main branch.").or_words(),
             Search::new("ledger"),
         ];
-        let finder = Finder::new(&searches);
-        let states = |text| finder.states(&searches, text, true);
+        let states = |text| stated(&searches, text);
         assert_eq!(states("see src/ledger.rs:12"), [(0, true), (2, true)]);
         assert_eq!(states("see old/ledger.rs"), [(0, false), (2, true)]);
         assert_eq!(states("ledgers"), []);
@@ -306,28 +334,27 @@ mod tests {
     #[test]
     fn a_summary_states_a_command_verbatim_only_with_its_outcome() {
         let searches = [Search::new("cargo test --lib").with(Some(Outcome::Failed))];
-        let finder = Finder::new(&searches);
-        let states = |text| finder.states(&searches, text, true);
+        let states = |text| stated(&searches, text);
         assert_eq!(states("ran cargo test --lib, 2 failed"), [(0, true)]);
         assert_eq!(states("ran cargo test --lib\nfailed"), [(0, false)]);
     }
 
     #[test]
-    fn an_outcome_is_told_in_words_outside_of_the_command() {
-        let told = |command: &str, outcome, text: &str| {
+    fn an_outcome_is_stated_in_words_outside_of_the_command() {
+        let is_stated = |command: &str, outcome, text: &str| {
             let searches = [Search::new(command).with(Some(outcome))];
-            Finder::new(&searches).states(&searches, text, true) == [(0, true)]
+            stated(&searches, text) == [(0, true)]
         };
-        let tests = |outcome, text| told("cargo test", outcome, text);
+        let tests = |outcome, text| is_stated("cargo test", outcome, text);
         assert!(tests(Outcome::Passed, "cargo test: exit code 0"));
         assert!(tests(Outcome::Failed, "cargo test: exit code 101"));
         assert!(tests(Outcome::Passed, "cargo test: 12 passed, 0 failed"));
         assert!(!tests(Outcome::Failed, "cargo test: 12 passed, 0 failed"));
         assert!(tests(Outcome::Failed, "cargo test: 10 failed"));
         assert!(!tests(Outcome::Passed, "cargo test took 5 s"));
-        assert!(!told("make clean", Outcome::Passed, "ran make clean"));
+        assert!(!is_stated("make clean", Outcome::Passed, "ran make clean"));
         let flag = "cargo test --no-fail-fast";
-        assert!(!told(
+        assert!(!is_stated(
             flag,
             Outcome::Failed,
             "ran cargo test --no-fail-fast"

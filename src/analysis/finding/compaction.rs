@@ -1,9 +1,10 @@
 //! Findings about compactions: wiped history, unpaired calls, growth, small savings, repetition.
 
 use super::{Finding, FindingKind, PolicyRun, times};
-use crate::engine::{Effect, Event, MessageStatus};
+use crate::engine::{Effect, Event, MessageStatus, Outcome};
 use crate::figure::tokens;
 use crate::units::Tokens;
+use std::ops::Range;
 
 /// Minimum number of consecutive calls with a summary that counts as thrashing.
 const THRASH: usize = 3;
@@ -132,12 +133,12 @@ pub(super) fn no_op(run: &PolicyRun<'_>) -> Option<Finding> {
 /// Finds the removal of the user's first request, if it is missing at the end.
 pub(super) fn instruction_lost(run: &PolicyRun<'_>) -> Option<Finding> {
     let first = run.case.index.first_user? as usize;
-    let fates = run
+    let statuses = run
         .outcome
         .context
         .statuses(run.case.session.messages.len());
-    let (fate, _) = *fates.get(first)?;
-    let how = match fate {
+    let (status, _) = *statuses.get(first)?;
+    let how = match status {
         MessageStatus::Summarized => "survives only if a summary repeats it",
         MessageStatus::Dropped => "is gone",
         _ => return None,
@@ -149,32 +150,38 @@ pub(super) fn instruction_lost(run: &PolicyRun<'_>) -> Option<Finding> {
     })
 }
 
-/// Finds summaries before consecutive calls.
-pub(super) fn thrashing(run: &PolicyRun<'_>) -> Option<Finding> {
-    let removing = run
-        .outcome
+/// Returns the longest series of consecutive calls with a summary before each, if it counts as thrashing.
+pub fn thrashing_calls(outcome: &Outcome) -> Option<Range<usize>> {
+    let removing = outcome
         .events
         .iter()
         .filter(|e| e.effect == Effect::Removed);
-    let paid = removing.filter(|e| e.request.is_some()).map(|e| e.call);
-    let (mut run, mut longest, mut first, mut last) = (0, 0, 0, None);
-    for call in paid {
-        run = match last {
-            Some(before) if before == call => run,
-            Some(before) if before + 1 == call => run + 1,
-            _ => 1,
-        };
-        last = Some(call);
-        if run > longest {
-            (longest, first) = (run, call + 1 - run);
+    let (mut longest, mut series) = (0..0, 0..0);
+    for event in removing.filter(|e| e.request.is_some()) {
+        if event.call + 1 == series.end {
+            continue;
+        }
+        if event.call != series.end {
+            series.start = event.call;
+        }
+        series.end = event.call + 1;
+        if series.len() > longest.len() {
+            longest = series.clone();
         }
     }
-    (longest >= THRASH).then(|| Finding {
+    (longest.len() >= THRASH).then_some(longest)
+}
+
+/// Finds summaries before consecutive calls.
+pub(super) fn thrashing(run: &PolicyRun<'_>) -> Option<Finding> {
+    let calls = thrashing_calls(run.outcome)?;
+    Some(Finding {
         kind: FindingKind::Thrashing,
-        call: first,
-        times: longest,
+        call: calls.start,
+        times: calls.len(),
         text: format!(
-            "It pays for a summary before each of {longest} consecutive calls: the context reaches the limit again at once."
+            "It pays for a summary before each of {} consecutive calls: the context reaches the limit again at once.",
+            calls.len()
         ),
     })
 }

@@ -60,8 +60,9 @@ fn missed(run: &PolicyRun<'_>, meter: &NamedMeter, sample: &Sample) -> Vec<&'sta
     let holds = |kind: Kind| u64::from(sample.by_kind[kind.index()]) * 50 > sample.tokens.0;
     let weight = |message: &ChatMessage| (meter.tokens)((meter.units)(message));
     let empty = weight(&ChatMessage::new("user", ""));
-    let said = |role: &str, text: &str| weight(&ChatMessage::new(role, text)).saturating_sub(empty);
-    let truly = |text: &str| run.case.ledger.weigh(text).0;
+    let counted =
+        |role: &str, text: &str| weight(&ChatMessage::new(role, text)).saturating_sub(empty);
+    let actual = |text: &str| run.case.ledger.weigh(text).0;
     let prose = "The quick brown fox jumps over the lazy dog. ".repeat(20);
     let cjk = "\u{4e0a}\u{4e0b}\u{6587}\u{7ba1}\u{7406}".repeat(40);
     let checks = [
@@ -71,7 +72,7 @@ fn missed(run: &PolicyRun<'_>, meter: &NamedMeter, sample: &Sample) -> Vec<&'sta
         ),
         (
             "instructions",
-            holds(Kind::System) && said("system", &prose) == 0,
+            holds(Kind::System) && counted("system", &prose) == 0,
         ),
         (
             "tool definitions",
@@ -83,7 +84,7 @@ fn missed(run: &PolicyRun<'_>, meter: &NamedMeter, sample: &Sample) -> Vec<&'sta
         ),
         (
             "CJK text",
-            has_cjk(run) && said("user", &cjk) * 3 < truly(&cjk) * 2,
+            has_cjk(run) && counted("user", &cjk) * 3 < actual(&cjk) * 2,
         ),
     ];
     checks

@@ -63,8 +63,8 @@ pub(super) fn broken_json(run: &PolicyRun<'_>) -> Option<Finding> {
     let mut events = Vec::new();
     for edited in edited {
         let parts = case.session.messages[edited.message as usize].parts.clone();
-        for (part, fate) in parts.zip(edited.parts.as_slice()) {
-            let PartStatus::Cleared { marker } = fate else {
+        for (part, status) in parts.zip(edited.parts.as_slice()) {
+            let PartStatus::Cleared { marker } = status else {
                 continue;
             };
             let marker = &context.markers[*marker as usize];

@@ -8,6 +8,8 @@ mod loss;
 mod pressure;
 mod setting;
 
+pub use compaction::thrashing_calls;
+
 use crate::engine::{Case, KnobValues, Outcome, Policy};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -168,7 +170,7 @@ fn found(
 }
 
 /// Formats `once`, `3 times`.
-fn times(n: usize) -> String {
+pub(super) fn times(n: usize) -> String {
     match n {
         1 => "once".to_owned(),
         n => format!("{n} times"),

@@ -51,11 +51,11 @@ pub(super) fn never_again(run: &PolicyRun<'_>) -> Option<Finding> {
         return None;
     }
     let fired = run.outcome.events.iter();
-    let vain = fired
+    let without_effect = fired
         .filter(|e| e.call >= begin.call && e.effect == Effect::Nothing)
         .count();
-    let tried = if vain > 0 {
-        format!(" It ran {} without effect.", times(vain))
+    let tried = if without_effect > 0 {
+        format!(" It ran {} without effect.", times(without_effect))
     } else {
         String::new()
     };

@@ -1,21 +1,21 @@
 //! The verdict card: the verdict, the messages that fill the context, the cache, and the accuracy of the counts.
 
 use super::course::FEW;
-use super::{Facts, those, whole_percent};
+use super::{InsightInput, those, whole_percent};
 use crate::analysis::{Clause, Link, verdict};
 use crate::tokens::Basis;
 use crate::units::{Share, Tokens, Usd};
 
 /// Returns the clauses of the verdict and of the card, with links.
-pub fn card(facts: &Facts<'_>) -> Vec<Clause> {
+pub fn card(input: &InsightInput<'_>) -> Vec<Clause> {
     let mut clauses = verdict(
-        facts.case,
-        facts.recorded,
-        facts.output_reserve,
-        &facts.trigger,
+        input.case,
+        input.recorded,
+        input.output_reserve,
+        &input.trigger,
     )
     .clauses;
-    clauses.extend(besides(facts));
+    clauses.extend(besides(input));
     clauses
 }
 
@@ -31,11 +31,11 @@ fn error_percent(error: f64) -> String {
 }
 
 /// Returns the clauses of the card that follow the verdict.
-pub fn besides(facts: &Facts<'_>) -> Vec<Clause> {
+pub fn besides(input: &InsightInput<'_>) -> Vec<Clause> {
     let mut clauses = Vec::new();
     let mut say = |text: String, link: Option<Link>| clauses.push(Clause { text, link });
-    let heaviest = facts.resent.heaviest(&facts.case.session, FEW);
-    let share = facts.resent.share(&heaviest);
+    let heaviest = input.resent.heaviest(&input.case.session, FEW);
+    let share = input.resent.share(&heaviest);
     // A share of the sent tokens is meaningless if calls report fewer tokens than the file holds.
     if let Some(first) = heaviest.first().filter(|_| share.0 <= 1.0) {
         say(" ".to_owned(), None);
@@ -44,9 +44,8 @@ pub fn besides(facts: &Facts<'_>) -> Vec<Clause> {
         let share = whole_percent(share);
         say(format!(" for {share} of all tokens sent."), None);
     }
-    if let Some(audit) = facts.audit {
-        let sent: Tokens = facts.resent.sent;
-        let read = whole_percent(audit.recorded.share_of(sent));
+    if let Some(audit) = input.audit {
+        let read = whole_percent(audit.hit_rate(input.recorded));
         say(" Cache hit rate ".to_owned(), None);
         say(read, Some(Link::Cache(None)));
         let lost: Tokens = audit.breaks.iter().map(|found| found.tokens).sum();
@@ -62,7 +61,7 @@ pub fn besides(facts: &Facts<'_>) -> Vec<Clause> {
             say(", without a miss.".to_owned(), None);
         }
     }
-    if let Basis::Calibrated(Share(error)) = facts.case.ledger.basis {
+    if let Basis::Calibrated(Share(error)) = input.case.ledger.basis {
         say(" Token counts are calibrated to within ".to_owned(), None);
         say(error_percent(error), Some(Link::Count));
         say(".".to_owned(), None);

@@ -1,6 +1,6 @@
 //! Insights about the growth of the context: skipped triggers, calls near the limit, and the largest messages.
 
-use super::{Certainty, Facts, Insight, InsightKind, Level, counted, whole_percent};
+use super::{Certainty, Insight, InsightInput, InsightKind, Level, counted, whole_percent};
 use crate::analysis::resent::{ResentMessage, growth};
 use crate::engine::Sample;
 use crate::tokens::Basis;
@@ -8,8 +8,10 @@ use crate::units::{Share, Tokens};
 
 /// Share of the trigger from which a call counts as near it.
 const NEAR: f64 = 0.9;
-/// Minimum number of calls near the limit to report, and their minimum share of all calls.
-const HOVERING: (usize, f64) = (40, 0.3);
+/// Minimum number of calls near the limit to report.
+const MIN_NEAR: usize = 40;
+/// Minimum share of all calls near the limit to report.
+const MIN_NEAR_SHARE: f64 = 0.3;
 /// Number of messages whose share of all sent tokens is reported.
 pub(super) const FEW: usize = 10;
 /// Share from which it is a warning.
@@ -17,7 +19,7 @@ const MUCH: f64 = 0.3;
 /// Minimum tokens that a summary request reserves for its answer.
 const SUMMARY: Tokens = Tokens(1_024);
 
-impl Facts<'_> {
+impl InsightInput<'_> {
     fn usable(&self, sample: &Sample) -> Tokens {
         sample.window - self.output_reserve
     }
@@ -35,8 +37,8 @@ impl Facts<'_> {
 
     /// Returns the recorded program's trigger if known, otherwise the trigger of the comparison.
     fn trigger_at(&self, sample: &Sample) -> f64 {
-        let spoken = self.usable(sample).as_f64() * self.trigger.share.0;
-        self.own_trigger.map_or(spoken, Tokens::as_f64)
+        let chosen = self.usable(sample).as_f64() * self.trigger.share.0;
+        self.own_trigger.map_or(chosen, Tokens::as_f64)
     }
 
     /// Returns the name of that trigger.
@@ -58,84 +60,76 @@ impl Facts<'_> {
 
 /// Reports calls that jump from below the trigger to above the limit. A policy that acts before a call cannot
 /// act in time there.
-pub(super) fn threshold_skipped(facts: &Facts<'_>) -> Vec<Insight> {
-    let samples = &facts.recorded.samples;
-    let skips = growth(facts.case, facts.recorded)
+pub(super) fn threshold_skipped(input: &InsightInput<'_>) -> Vec<Insight> {
+    let samples = &input.recorded.samples;
+    let skips = growth(input.case, input.recorded)
         .into_iter()
         .filter_map(|grown| {
             let at = samples
                 .binary_search_by_key(&grown.call, |sample| sample.call)
                 .ok()?;
             let (before, after) = (samples.get(at.checked_sub(1)?)?, &samples[at]);
-            let below = before.tokens.as_f64() < facts.trigger_at(after);
-            (below && after.tokens > facts.limit(after)).then_some((grown, before, after))
+            let below = before.tokens.as_f64() < input.trigger_at(after);
+            (below && after.tokens > input.limit(after)).then_some((grown, before, after))
         });
     let mut skips = skips.map(|(grown, before, after)| Insight {
-        kind: InsightKind::ThresholdSkipped,
-        level: Level::Bad,
-        certainty: Certainty::Certain,
-        lane: None,
         call: Some(grown.call),
         message: grown.message,
         text: format!(
             "One call skipped {}: call {} grew from {} to {} tokens, beyond the limit of {}{}.",
-            facts.trigger_name(),
+            input.trigger_name(),
             grown.call + 1,
             before.tokens.short(),
             after.tokens.short(),
-            facts.limit(after).short(),
-            grown.message.map_or(String::new(), |message| format!(", mostly by {}", facts.name(message)))
+            input.limit(after).short(),
+            grown.message.map_or(String::new(), |message| format!(", mostly by {}", input.name(message)))
         ),
         evidence: format!("+{} tokens in one call", grown.grown.short()),
         advice: "Cut or spill large results as they come in; a trigger before the next call comes too late.",
-        stake: Tokens::ZERO,
+        ..Insight::new(InsightKind::ThresholdSkipped, Level::Bad, Certainty::Certain)
     });
     skips.next().into_iter().collect()
 }
 
 /// Reports many calls just below the limit, where each call is most expensive and the next result may overflow.
-pub(super) fn hovering(facts: &Facts<'_>) -> Vec<Insight> {
-    let samples = &facts.recorded.samples;
+pub(super) fn hovering(input: &InsightInput<'_>) -> Vec<Insight> {
+    let samples = &input.recorded.samples;
     let is_near = |sample: &&Sample| {
-        let near = sample.tokens.as_f64() >= NEAR * facts.trigger_at(sample);
-        near && sample.tokens <= facts.limit(sample)
+        let near = sample.tokens.as_f64() >= NEAR * input.trigger_at(sample);
+        near && sample.tokens <= input.limit(sample)
     };
     let near: Vec<&Sample> = samples.iter().filter(is_near).collect();
     let share = Share(near.len() as f64 / samples.len().max(1) as f64);
     let Some(first) = near
         .first()
-        .filter(|_| near.len() >= HOVERING.0 && share.0 >= HOVERING.1)
+        .filter(|_| near.len() >= MIN_NEAR && share.0 >= MIN_NEAR_SHARE)
     else {
         return Vec::new();
     };
     let sent: Tokens = near.iter().map(|sample| sample.tokens).sum();
     vec![Insight {
-        kind: InsightKind::Hovering,
-        level: Level::Warning,
-        certainty: Certainty::Certain,
-        lane: None,
         call: Some(first.call),
-        message: None,
         text: format!(
             "{} of the calls ({}) ran near or above {} without overflowing.",
             whole_percent(share),
             near.len(),
-            facts.trigger_name()
+            input.trigger_name()
         ),
         evidence: format!(
             "{} tokens sent in them, {} of all",
             sent.short(),
-            whole_percent(facts.share_of_sent(sent))
+            whole_percent(input.share_of_sent(sent))
         ),
         advice: "Compact to a lower level, or start a new session for a new task.",
         stake: sent,
+        ..Insight::new(InsightKind::Hovering, Level::Warning, Certainty::Certain)
     }]
 }
 
 /// Reports a peak at which a request to summarize the whole context would overflow the window.
-pub(super) fn summary_too_long(facts: &Facts<'_>) -> Vec<Insight> {
-    let samples = &facts.recorded.samples;
-    let last = facts.recorded.context.tokens();
+pub(super) fn summary_too_long(input: &InsightInput<'_>) -> Vec<Insight> {
+    let samples = &input.recorded.samples;
+    let last = input.recorded.context.tokens();
     let over = samples.iter().find(|s| s.tokens + SUMMARY > s.window);
     let (call, tokens, window) = match (over, samples.last()) {
         (Some(sample), _) => (sample.call, sample.tokens, sample.window),
@@ -143,12 +137,7 @@ pub(super) fn summary_too_long(facts: &Facts<'_>) -> Vec<Insight> {
         _ => return Vec::new(),
     };
     vec![Insight {
-        kind: InsightKind::SummaryTooLong,
-        level: Level::Warning,
-        certainty: facts.by_count(),
-        lane: None,
         call: Some(call),
-        message: None,
         text: format!(
             "At call {} a request to summarize the whole context would overflow the window too.",
             call + 1
@@ -159,43 +148,33 @@ pub(super) fn summary_too_long(facts: &Facts<'_>) -> Vec<Insight> {
             window.short()
         ),
         advice: "Compact earlier, or let the summarizer work in pieces or on cleared tool results.",
-        stake: Tokens::ZERO,
+        ..Insight::new(
+            InsightKind::SummaryTooLong,
+            Level::Warning,
+            input.by_count(),
+        )
     }]
 }
 
 /// Reports a few messages that account for a large share of all sent tokens.
-pub(super) fn few_messages(facts: &Facts<'_>) -> Vec<Insight> {
-    let heaviest = facts.resent.heaviest(&facts.case.session, FEW);
-    let share = facts.resent.share(&heaviest);
-    let n_said = facts
-        .case
-        .session
-        .messages
-        .iter()
-        .filter(|m| m.in_history)
-        .count();
+pub(super) fn few_messages(input: &InsightInput<'_>) -> Vec<Insight> {
+    let heaviest = input.resent.heaviest(&input.case.session, FEW);
+    let share = input.resent.share(&heaviest);
+    let messages = &input.case.session.messages;
+    let n_messages = messages.iter().filter(|m| m.in_history).count();
     let Some(first) = heaviest
         .first()
-        .filter(|_| share.0 >= MUCH && n_said >= 5 * FEW)
+        .filter(|_| share.0 >= MUCH && n_messages >= 5 * FEW)
     else {
         return Vec::new();
     };
     let rest = heaviest.iter().take(3).map(|resent| {
-        let (name, tokens) = (facts.name(resent.message), resent.tokens.short());
+        let (name, tokens) = (input.name(resent.message), resent.tokens.short());
         format!("{name} ({tokens} × {})", resent.calls)
     });
     let stake: Tokens = heaviest.iter().map(ResentMessage::cumulative).sum();
     vec![Insight {
-        kind: InsightKind::FewMessages,
-        level: Level::Note,
-        certainty: facts.by_count(),
-        lane: None,
-        call: facts
-            .case
-            .session
-            .calls
-            .iter()
-            .position(|call| call.context_end > first.message),
+        call: input.case.session.first_call_with(first.message),
         message: Some(first.message),
         text: format!(
             "{} account for {} of all tokens sent.",
@@ -205,5 +184,6 @@ pub(super) fn few_messages(facts: &Facts<'_>) -> Vec<Insight> {
         evidence: format!("heaviest: {}", rest.collect::<Vec<_>>().join(", ")),
         advice: "Start with these: cutting one large early message saves more than many small late ones.",
         stake,
+        ..Insight::new(InsightKind::FewMessages, Level::Note, input.by_count())
     }]
 }

@@ -5,7 +5,7 @@ use crate::analysis::cost::BreakEven;
 use crate::analysis::lower_bound::LowerBounds;
 use crate::analysis::{Finding, FindingKind};
 use crate::engine::{Case, KnobValues, Outcome, Policy, Warning};
-use crate::units::{Tokens, Usd};
+use crate::units::Usd;
 
 /// A policy with its run.
 #[derive(Clone, Copy, Debug)]
@@ -47,18 +47,10 @@ pub fn lane_insights(case: &Case, lane: Lane<'_>) -> Vec<Insight> {
     found
 }
 
-fn insight(lane: &Lane<'_>, kind: InsightKind, level: Level, call: usize) -> Insight {
+fn of_lane(lane: &Lane<'_>, kind: InsightKind, level: Level) -> Insight {
     Insight {
-        kind,
-        level,
-        certainty: Certainty::Certain,
         lane: Some(lane.name.to_owned()),
-        call: Some(call),
-        message: None,
-        text: String::new(),
-        evidence: String::new(),
-        advice: "",
-        stake: Tokens::ZERO,
+        ..Insight::new(kind, level, Certainty::Certain)
     }
 }
 
@@ -70,11 +62,11 @@ fn of_finding(lane: &Lane<'_>, finding: &Finding) -> Insight {
             times => format!("{times} times, first at call {}", finding.call + 1),
         },
         advice: advice::advice(finding.kind),
-        ..insight(
+        call: Some(finding.call),
+        ..of_lane(
             lane,
             InsightKind::Finding(finding.kind),
             advice::level(finding.kind),
-            finding.call,
         )
     }
 }
@@ -91,7 +83,7 @@ fn odd(lane: &Lane<'_>, warning: &Warning) -> Insight {
     Insight {
         call,
         text,
-        ..insight(lane, InsightKind::Odd, Level::Warning, 0)
+        ..of_lane(lane, InsightKind::Odd, Level::Warning)
     }
 }
 
@@ -117,7 +109,8 @@ fn cannot_get_below(case: &Case, lane: &Lane<'_>) -> Option<Insight> {
             stuck.limit.short()
         ),
         advice: "Keep fewer messages or tokens, raise the trigger, or add a stage that summarizes.",
-        ..insight(lane, InsightKind::CannotGetBelow, level, stuck.call)
+        call: Some(stuck.call),
+        ..of_lane(lane, InsightKind::CannotGetBelow, level)
     })
 }
 
@@ -143,7 +136,8 @@ fn summary_too_long(case: &Case, lane: &Lane<'_>) -> Option<Insight> {
             call + 1
         ),
         advice: "Compact earlier, clear tool results first, or summarize in pieces.",
-        ..insight(lane, InsightKind::SummaryTooLong, Level::Bad, call)
+        call: Some(call),
+        ..of_lane(lane, InsightKind::SummaryTooLong, Level::Bad)
     })
 }
 
@@ -179,6 +173,7 @@ fn not_paid(lane: &Lane<'_>) -> Option<Insight> {
             first.left
         ),
         advice: "Remove more at once and less often, or compact right after a pause, when the cache has expired.",
-        ..insight(lane, InsightKind::NotPaid, Level::Note, first.call)
+        call: Some(first.call),
+        ..of_lane(lane, InsightKind::NotPaid, Level::Note)
     })
 }

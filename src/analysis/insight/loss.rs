@@ -3,7 +3,7 @@
 use super::{Certainty, Insight, InsightKind, Level, counted, those, whole_percent};
 use crate::analysis::loss::{Loss, Names};
 use crate::engine::Case;
-use crate::units::{Share, Tokens};
+use crate::units::Share;
 
 /// Maximum number of quoted characters of an instruction.
 const MAX_CHARS: usize = 80;
@@ -13,7 +13,8 @@ const MAX_CHARS: usize = 80;
 pub fn loss_insights(
     case: &Case,
     names: &Names,
-    (lane, loss): (Option<&str>, &Loss),
+    lane: Option<&str>,
+    loss: &Loss,
     floor: &Loss,
 ) -> Vec<Insight> {
     let mut found = Vec::new();
@@ -26,21 +27,6 @@ pub fn loss_insights(
         insight.lane = lane.map(str::to_owned);
     }
     found
-}
-
-fn insight(kind: InsightKind, level: Level, certainty: Certainty, call: usize) -> Insight {
-    Insight {
-        kind,
-        level,
-        certainty,
-        lane: None,
-        call: Some(call),
-        message: None,
-        text: String::new(),
-        evidence: String::new(),
-        advice: "",
-        stake: Tokens::ZERO,
-    }
 }
 
 /// Reports edits of text that the context no longer held.
@@ -67,12 +53,8 @@ fn blind_edits(loss: &Loss, floor: &Loss) -> Option<Insight> {
             counted(first.lines, "old line"),
         ),
         advice: "Keep more recent messages, or the content of files in use.",
-        ..insight(
-            InsightKind::BlindEdits,
-            Level::Warning,
-            Certainty::Likely,
-            first.call,
-        )
+        call: Some(first.call),
+        ..Insight::new(InsightKind::BlindEdits, Level::Warning, Certainty::Likely)
     })
 }
 
@@ -92,6 +74,11 @@ fn instruction(case: &Case, names: &Names, loss: &Loss) -> Option<Insight> {
         head.push('…');
     }
     let all = case.session.calls.len();
+    let (certainty, doubt) = if loss.is_predicted {
+        (Certainty::Likely, "; a summary may paraphrase it")
+    } else {
+        (Certainty::Certain, "")
+    };
     Some(Insight {
         message: Some(instruction.message),
         text: format!(
@@ -100,28 +87,15 @@ fn instruction(case: &Case, names: &Names, loss: &Loss) -> Option<Insight> {
             if n == 1 { "is" } else { "are" },
         ),
         evidence: format!(
-            "given in message {}, first missing at call {}, missing at {} of {}{}",
+            "given in message {}, first missing at call {}, missing at {} of {}{doubt}",
             instruction.message + 1,
             first + 1,
             calls(longest),
             counted(all, "call"),
-            if loss.is_predicted {
-                "; a summary may paraphrase it"
-            } else {
-                ""
-            },
         ),
         advice: "Put standing instructions into the system prompt, or keep user messages.",
-        ..insight(
-            InsightKind::InstructionGone,
-            Level::Note,
-            if loss.is_predicted {
-                Certainty::Likely
-            } else {
-                Certainty::Certain
-            },
-            first,
-        )
+        call: Some(first),
+        ..Insight::new(InsightKind::InstructionGone, Level::Note, certainty)
     })
 }
 
@@ -153,11 +127,11 @@ fn horizon(case: &Case, loss: &Loss, floor: &Loss) -> Option<Insight> {
             risk.refetch.short(),
         ),
         advice: "Compare lanes by the count above that of the recorded context; it is not a measure of quality.",
-        ..insight(
+        call: Some(call),
+        ..Insight::new(
             InsightKind::FidelityHorizon,
             Level::Note,
             Certainty::Inferred,
-            call,
         )
     })
 }

@@ -27,7 +27,7 @@ use crate::units::{Share, Tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Reverse;
-use tool_use::{ToolUse, tool_uses};
+use tool_use::{AnsweredCall, answered_calls};
 
 /// A reported problem or fact.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +52,24 @@ pub struct Insight {
     pub advice: &'static str,
     /// Cumulative tokens (tokens times calls) that it concerns; 0 if not applicable.
     pub stake: Tokens,
+}
+
+impl Insight {
+    /// Creates an insight without a description.
+    fn new(kind: InsightKind, level: Level, certainty: Certainty) -> Self {
+        Self {
+            kind,
+            level,
+            certainty,
+            lane: None,
+            call: None,
+            message: None,
+            text: String::new(),
+            evidence: String::new(),
+            advice: "",
+            stake: Tokens::ZERO,
+        }
+    }
 }
 
 /// Severity levels, worst first.
@@ -186,7 +204,7 @@ impl InsightKind {
 
 /// Data for the insights about a session.
 #[derive(Debug)]
-pub struct Facts<'a> {
+pub struct InsightInput<'a> {
     /// The session.
     pub case: &'a Case,
     /// The recorded run.
@@ -203,15 +221,16 @@ pub struct Facts<'a> {
     pub uses: LastUses<'a>,
     /// Cache audit, if the file records cache counts.
     pub audit: Option<&'a Audit>,
-    tools: Vec<ToolUse<'a>>,
+    tools: Vec<AnsweredCall<'a>>,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> InsightInput<'a> {
     /// Collects the data. Linear in the session's text.
     pub fn new(
         case: &'a Case,
         recorded: &'a Outcome,
-        (output_reserve, trigger): (Tokens, impl Into<Trigger>),
+        output_reserve: Tokens,
+        trigger: impl Into<Trigger>,
         audit: Option<&'a Audit>,
     ) -> Self {
         Self {
@@ -223,7 +242,7 @@ impl<'a> Facts<'a> {
             resent: resent(case, recorded),
             uses: LastUses::new(&case.session),
             audit,
-            tools: tool_uses(case),
+            tools: answered_calls(case),
         }
     }
 
@@ -248,6 +267,7 @@ impl<'a> Facts<'a> {
     }
 }
 
+/// Returns the lowest context at which the recorded program compacted automatically.
 fn own_trigger(case: &Case) -> Option<Tokens> {
     let compactions = case.session.compactions.iter();
     let own = compactions.filter(|c| c.trigger != "manual");
@@ -255,7 +275,7 @@ fn own_trigger(case: &Case) -> Option<Tokens> {
 }
 
 /// Functions that detect insights of one kind.
-type Detector = fn(&Facts<'_>) -> Vec<Insight>;
+type Detector = fn(&InsightInput<'_>) -> Vec<Insight>;
 
 const DETECTORS: &[Detector] = &[
     course::threshold_skipped,
@@ -276,8 +296,8 @@ const DETECTORS: &[Detector] = &[
 ];
 
 /// Returns the insights about the session, worst first.
-pub fn insights(facts: &Facts<'_>) -> Vec<Insight> {
-    let mut found: Vec<Insight> = DETECTORS.iter().flat_map(|look| look(facts)).collect();
+pub fn insights(input: &InsightInput<'_>) -> Vec<Insight> {
+    let mut found: Vec<Insight> = DETECTORS.iter().flat_map(|look| look(input)).collect();
     sort(&mut found);
     found
 }

@@ -1,31 +1,16 @@
 //! Insights about the file: impossible usage, windows, unpaired calls and results, and the accuracy of the counts.
 
-use super::{Certainty, Facts, Insight, InsightKind, Level, those, whole_percent};
+use super::{Certainty, Insight, InsightInput, InsightKind, Level, those, whole_percent};
 use crate::session::{IssueKind, Usage, issues};
 use crate::tokens::Basis;
-use crate::units::{Share, Tokens};
+use crate::units::Share;
 
 /// Error of the calibration from which it is reported.
 const ERRS: f64 = 0.1;
 
-fn insight(kind: InsightKind, level: Level, call: Option<usize>) -> Insight {
-    Insight {
-        kind,
-        level,
-        certainty: Certainty::Certain,
-        lane: None,
-        call,
-        message: None,
-        text: String::new(),
-        evidence: String::new(),
-        advice: "",
-        stake: Tokens::ZERO,
-    }
-}
-
 /// Reports usage that contradicts itself or is impossible and therefore ignored.
-pub(super) fn impossible_usage(facts: &Facts<'_>) -> Vec<Insight> {
-    let calls = &facts.case.session.calls;
+pub(super) fn impossible_usage(input: &InsightInput<'_>) -> Vec<Insight> {
+    let calls = &input.case.session.calls;
     let contradicts = |usage: Usage| {
         let cached = usage.cache_read.unwrap_or_default() + usage.cache_write.unwrap_or_default();
         cached > usage.input
@@ -42,7 +27,12 @@ pub(super) fn impossible_usage(facts: &Facts<'_>) -> Vec<Insight> {
             ),
             evidence: format!("first at call {}", first + 1),
             advice: "Do not trust cost and pressure at these calls.",
-            ..insight(InsightKind::ImpossibleUsage, Level::Warning, Some(*first))
+            call: Some(*first),
+            ..Insight::new(
+                InsightKind::ImpossibleUsage,
+                Level::Warning,
+                Certainty::Certain,
+            )
         });
     }
     let left_out = || (0..calls.len()).filter_map(|at| Some((at, calls[at].left_out?)));
@@ -52,7 +42,6 @@ pub(super) fn impossible_usage(facts: &Facts<'_>) -> Vec<Insight> {
         let up_to = if n == 1 { "" } else { "up to " };
         let times = worst.fold(0.0, f64::max);
         found.push(Insight {
-            certainty: Certainty::Likely,
             text: format!(
                 "{} {up_to}{} times the context of adjacent calls: this is impossible and is ignored in all figures.",
                 those(n, "call reports", "calls report"),
@@ -65,31 +54,32 @@ pub(super) fn impossible_usage(facts: &Facts<'_>) -> Vec<Insight> {
                 reported.times
             ),
             advice: "A policy that uses reported usage would compact here by mistake.",
-            ..insight(InsightKind::ImpossibleUsage, Level::Warning, Some(first))
+            call: Some(first),
+            ..Insight::new(InsightKind::ImpossibleUsage, Level::Warning, Certainty::Likely)
         });
     }
     found
 }
 
 /// Reports calls that exceed the listed context window of the model.
-pub(super) fn window_mismatch(facts: &Facts<'_>) -> Vec<Insight> {
-    let warnings = facts.case.windows.warnings.iter();
+pub(super) fn window_mismatch(input: &InsightInput<'_>) -> Vec<Insight> {
+    let warnings = input.case.windows.warnings.iter();
     warnings
         .map(|warning| Insight {
             text: format!("{warning}."),
             evidence: format!(
                 "largest window assumed: {}",
-                facts.case.windows.largest().short()
+                input.case.windows.largest().short()
             ),
             advice: "Set the context window with --window if you know it.",
-            ..insight(InsightKind::WindowMismatch, Level::Note, None)
+            ..Insight::new(InsightKind::WindowMismatch, Level::Note, Certainty::Certain)
         })
         .collect()
 }
 
 /// Reports calls without results and results without calls.
-pub(super) fn orphans(facts: &Facts<'_>) -> Vec<Insight> {
-    let all = issues(&facts.case.session);
+pub(super) fn orphans(input: &InsightInput<'_>) -> Vec<Insight> {
+    let all = issues(&input.case.session);
     let of = |kind: IssueKind| all.iter().filter(move |issue| issue.kind == kind);
     let mut found = Vec::new();
     if let Some(first) = of(IssueKind::ResultWithoutCall).next() {
@@ -105,7 +95,7 @@ pub(super) fn orphans(facts: &Facts<'_>) -> Vec<Insight> {
             ),
             evidence: format!("first in message {}", first.message + 1),
             advice: "Find what removed the call: a compaction must keep both or neither.",
-            ..insight(InsightKind::OrphanedPairs, Level::Bad, None)
+            ..Insight::new(InsightKind::OrphanedPairs, Level::Bad, Certainty::Certain)
         });
     }
     if let Some(first) = of(IssueKind::CallWithoutResult).next() {
@@ -121,15 +111,15 @@ pub(super) fn orphans(facts: &Facts<'_>) -> Vec<Insight> {
             ),
             evidence: format!("first in message {}", first.message + 1),
             advice: "An export adds a short result if the format requires one.",
-            ..insight(InsightKind::OrphanedPairs, Level::Note, None)
+            ..Insight::new(InsightKind::OrphanedPairs, Level::Note, Certainty::Certain)
         });
     }
     found
 }
 
 /// Reports counts that differ from the provider's.
-pub(super) fn counts_differ(facts: &Facts<'_>) -> Vec<Insight> {
-    let ledger = &facts.case.ledger;
+pub(super) fn counts_differ(input: &InsightInput<'_>) -> Vec<Insight> {
+    let ledger = &input.case.ledger;
     let (error, what) = match (ledger.distrusted, ledger.basis) {
         (Some(fit), _) => (
             fit.error,
@@ -145,6 +135,10 @@ pub(super) fn counts_differ(facts: &Facts<'_>) -> Vec<Insight> {
         text: what.to_owned(),
         evidence: format!("mean error {}", whole_percent(Share(error.0))),
         advice: "Single figures are rough; compare lanes with each other.",
-        ..insight(InsightKind::CountsDiffer, Level::Warning, None)
+        ..Insight::new(
+            InsightKind::CountsDiffer,
+            Level::Warning,
+            Certainty::Certain,
+        )
     }]
 }

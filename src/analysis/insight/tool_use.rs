@@ -1,14 +1,15 @@
 //! Tool calls with their results.
 
+use crate::analysis::facts::call_command;
 use crate::engine::Case;
-use crate::session::{Body, COMMAND_KEYS};
+use crate::session::Body;
 use crate::units::Tokens;
 use serde_json::Value;
 use std::collections::HashMap;
 
 /// A tool result with its call.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ToolUse<'a> {
+pub(super) struct AnsweredCall<'a> {
     /// Name of the tool.
     pub(super) tool: &'a str,
     /// Its arguments as the model wrote them.
@@ -33,7 +34,7 @@ pub(super) enum Breadth {
 }
 
 /// Returns all results of the history with their calls, in order.
-pub(super) fn tool_uses(case: &Case) -> Vec<ToolUse<'_>> {
+pub(super) fn answered_calls(case: &Case) -> Vec<AnsweredCall<'_>> {
     let session = &case.session;
     let mut calls: HashMap<&str, (&str, &str)> = HashMap::new();
     let mut uses = Vec::new();
@@ -53,7 +54,7 @@ pub(super) fn tool_uses(case: &Case) -> Vec<ToolUse<'_>> {
             }
             Body::ToolResult { call, text, .. } => {
                 if let Some((tool, arguments)) = calls.get(&**call).copied() {
-                    uses.push(ToolUse {
+                    uses.push(AnsweredCall {
                         tool,
                         arguments,
                         message,
@@ -82,12 +83,12 @@ const NARROWING: [&str; 10] = [
     "pages",
 ];
 
-impl ToolUse<'_> {
+impl AnsweredCall<'_> {
     /// Returns the breadth of the call, if known.
     pub(super) fn breadth(&self) -> Option<Breadth> {
         let tool = self.tool.to_ascii_lowercase();
         let arguments: Value = serde_json::from_str(self.arguments).ok()?;
-        if let Some(command) = command(&arguments) {
+        if let Some(command) = call_command(&arguments) {
             return of_command(&command);
         }
         let is_narrow = NARROWING.iter().any(|key| arguments.get(*key).is_some());
@@ -99,16 +100,6 @@ impl ToolUse<'_> {
             "grep" | "search" | "search_files" | "grep_search" | "ripgrep" => Some(Breadth::Search),
             _ => None,
         }
-    }
-}
-
-/// Returns the command line of a shell call.
-fn command(arguments: &Value) -> Option<String> {
-    match COMMAND_KEYS.iter().find_map(|key| arguments.get(*key))? {
-        Value::String(text) => Some(text.clone()),
-        // The last of a list of words is the command line.
-        Value::Array(words) => Some(words.last()?.as_str()?.to_owned()),
-        _ => None,
     }
 }
 
@@ -146,12 +137,11 @@ mod tests {
     use super::{Breadth, of_command};
 
     #[test]
-    fn a_command_is_wide_only_where_its_output_can_be_told() {
-        let wide = |command: &str| of_command(command);
-        assert_eq!(wide("cat src/main.rs"), Some(Breadth::WholeFile));
-        assert_eq!(wide("cd /srv && ls -laR src"), Some(Breadth::Listing));
-        assert_eq!(wide("grep -rn needle ."), Some(Breadth::Search));
-        for narrow in [
+    fn only_a_single_simple_command_has_a_known_breadth() {
+        assert_eq!(of_command("cat src/main.rs"), Some(Breadth::WholeFile));
+        assert_eq!(of_command("cd /srv && ls -laR src"), Some(Breadth::Listing));
+        assert_eq!(of_command("grep -rn needle ."), Some(Breadth::Search));
+        for other in [
             "cat a | head",
             "ls -la",
             "grep -n needle a.rs",
@@ -159,7 +149,7 @@ mod tests {
             "cat a; ls",
             "",
         ] {
-            assert_eq!(wide(narrow), None, "{narrow}");
+            assert_eq!(of_command(other), None, "{other}");
         }
     }
 }

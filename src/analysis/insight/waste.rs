@@ -1,7 +1,8 @@
 //! Insights about unused tokens: results no longer referenced, duplicates, and results that were too broad.
 
-use super::tool_use::{Breadth, ToolUse};
-use super::{Certainty, Facts, Insight, InsightKind, Level, counted, those, whole_percent};
+use super::tool_use::{AnsweredCall, Breadth};
+use super::{Certainty, Insight, InsightInput, InsightKind, Level, counted, those, whole_percent};
+use crate::analysis::resent::ResentMessage;
 use crate::session::Kind;
 use crate::units::Tokens;
 use std::cmp::Reverse;
@@ -13,22 +14,10 @@ const REPORTED: f64 = 0.02;
 const LARGE: Tokens = Tokens(1_000);
 /// Number of calls after its last use from which a resent result counts as dead.
 const RESENT: usize = 5;
-/// Minimum tokens of broad results, and the maximum share of their lines that is named later.
-const WIDE: (Tokens, f64) = (Tokens(4_000), 0.1);
-
-/// A result that was resent without use.
-#[derive(Clone, Copy, Debug)]
-struct UnusedResult {
-    message: usize,
-    tokens: Tokens,
-    calls: usize,
-}
-
-impl UnusedResult {
-    fn sent(&self) -> Tokens {
-        Tokens(self.tokens.0.saturating_mul(self.calls as u64))
-    }
-}
+/// Minimum tokens of broad results.
+const BROAD: Tokens = Tokens(4_000);
+/// Maximum share of the lines of a broad result that is named later.
+const MAX_NAMED: f64 = 0.1;
 
 /// Kinds of unused results.
 struct Waste {
@@ -41,22 +30,18 @@ impl Waste {
     /// Returns the insight about unused results if their share is large. `what` describes them, largest first.
     fn insight(
         self,
-        facts: &Facts<'_>,
-        mut unused: Vec<UnusedResult>,
-        what: impl FnOnce(&[UnusedResult]) -> String,
+        input: &InsightInput<'_>,
+        mut unused: Vec<ResentMessage>,
+        what: impl FnOnce(&[ResentMessage]) -> String,
     ) -> Vec<Insight> {
-        unused.sort_by_key(|v| (Reverse(v.sent()), v.message));
-        let all: Tokens = unused.iter().map(UnusedResult::sent).sum();
-        let share = facts.share_of_sent(all);
+        unused.sort_by_key(|v| (Reverse(v.cumulative()), v.message));
+        let all: Tokens = unused.iter().map(ResentMessage::cumulative).sum();
+        let share = input.share_of_sent(all);
         let Some(first) = unused.first().filter(|_| share.0 >= REPORTED) else {
             return Vec::new();
         };
         vec![Insight {
-            kind: self.kind,
-            level: Level::Warning,
-            certainty: self.certainty,
-            lane: None,
-            call: first_call(facts, first.message),
+            call: input.case.session.first_call_with(first.message),
             message: Some(first.message),
             text: format!(
                 "{}: {} of all tokens sent.",
@@ -66,19 +51,30 @@ impl Waste {
             evidence: format!(
                 "{} tokens × calls; {}",
                 all.short(),
-                examples(facts, &unused)
+                examples(input, &unused)
             ),
             advice: self.advice,
             stake: all,
+            ..Insight::new(self.kind, Level::Warning, self.certainty)
         }]
     }
 }
 
-fn examples(facts: &Facts<'_>, unused: &[UnusedResult]) -> String {
-    let one = |v: &UnusedResult| {
+impl InsightInput<'_> {
+    /// Returns a result and the calls that sent it.
+    fn result(&self, used: &AnsweredCall<'_>) -> ResentMessage {
+        ResentMessage {
+            tokens: used.tokens,
+            ..self.resent.messages[used.message]
+        }
+    }
+}
+
+fn examples(input: &InsightInput<'_>, unused: &[ResentMessage]) -> String {
+    let one = |v: &ResentMessage| {
         format!(
             "{} ({} × {})",
-            facts.name(v.message),
+            input.name(v.message),
             v.tokens.short(),
             v.calls
         )
@@ -91,27 +87,17 @@ fn examples(facts: &Facts<'_>, unused: &[UnusedResult]) -> String {
         .join(", ")
 }
 
-fn first_call(facts: &Facts<'_>, message: usize) -> Option<usize> {
-    facts
-        .case
-        .session
-        .calls
-        .iter()
-        .position(|call| call.context_end > message)
-}
-
 /// Reports large results that were resent after their last use.
-pub(super) fn dead_results(facts: &Facts<'_>) -> Vec<Insight> {
-    let unused = facts
+pub(super) fn dead_results(input: &InsightInput<'_>) -> Vec<Insight> {
+    let unused = input
         .tools
         .iter()
         .filter(|used| used.tokens >= LARGE)
         .filter_map(|used| {
-            let calls = facts.calls_after(used.message, facts.uses.of_message(used.message));
-            (calls >= RESENT).then_some(UnusedResult {
-                message: used.message,
-                tokens: used.tokens,
+            let calls = input.calls_after(used.message, input.uses.of_message(used.message));
+            (calls >= RESENT).then_some(ResentMessage {
                 calls,
+                ..input.result(used)
             })
         });
     let waste = Waste {
@@ -119,8 +105,8 @@ pub(super) fn dead_results(facts: &Facts<'_>) -> Vec<Insight> {
         certainty: Certainty::Inferred,
         advice: "Clear old tool results, or write large ones to a file and keep a reference.",
     };
-    waste.insight(facts, unused.collect(), |unused| {
-        let is_never = |v: &&UnusedResult| facts.uses.of_message(v.message).is_none();
+    waste.insight(input, unused.collect(), |unused| {
+        let is_never = |v: &&ResentMessage| input.uses.of_message(v.message).is_none();
         format!(
             "{} resent after the last use of {} content{}",
             counted(unused.len(), "large tool result"),
@@ -134,21 +120,17 @@ pub(super) fn dead_results(facts: &Facts<'_>) -> Vec<Insight> {
 }
 
 /// Reports repeated calls with an identical result that was still in the context.
-pub(super) fn duplicate_results(facts: &Facts<'_>) -> Vec<Insight> {
+pub(super) fn duplicate_results(input: &InsightInput<'_>) -> Vec<Insight> {
     let mut seen: HashMap<(&str, &str, &str), usize> = HashMap::new();
     let mut unused = Vec::new();
-    for used in facts.tools.iter().filter(|used| used.tokens >= Tokens(300)) {
+    for used in input.tools.iter().filter(|used| used.tokens >= Tokens(300)) {
         let key = (used.tool, used.arguments, used.text);
         let earlier = seen.insert(key, used.message);
-        let resent = facts.resent.messages[used.message];
-        let joined = first_call(facts, used.message);
-        let is_there = |earlier: usize| facts.resent.messages[earlier].last >= joined;
+        let resent = input.result(used);
+        let joined = input.case.session.first_call_with(used.message);
+        let is_there = |earlier: usize| input.resent.messages[earlier].last >= joined;
         if earlier.is_some_and(is_there) && resent.calls > 0 {
-            unused.push(UnusedResult {
-                message: used.message,
-                tokens: used.tokens,
-                calls: resent.calls,
-            });
+            unused.push(resent);
         }
     }
     let waste = Waste {
@@ -156,7 +138,7 @@ pub(super) fn duplicate_results(facts: &Facts<'_>) -> Vec<Insight> {
         certainty: Certainty::Certain,
         advice: "Keep only the newest of identical results, or let the tool report that nothing changed.",
     };
-    waste.insight(facts, unused, |unused| {
+    waste.insight(input, unused, |unused| {
         format!(
             "{} that was still in the context",
             those(
@@ -169,22 +151,20 @@ pub(super) fn duplicate_results(facts: &Facts<'_>) -> Vec<Insight> {
 }
 
 /// Reports large reads, listings and searches of which few lines were named later.
-pub(super) fn broad_results(facts: &Facts<'_>) -> Vec<Insight> {
-    let wide = |used: &ToolUse<'_>| {
-        let breadth = used.breadth().filter(|_| used.tokens >= WIDE.0)?;
-        let (named_later, named) = facts.uses.lines(used.message, used.text);
+pub(super) fn broad_results(input: &InsightInput<'_>) -> Vec<Insight> {
+    let broad = |used: &AnsweredCall<'_>| {
+        let breadth = used.breadth().filter(|_| used.tokens >= BROAD)?;
+        let lines = input.uses.lines(used.message, used.text);
         // If few lines hold a name, their use is unknown.
-        let is_reported = named >= 20 && named_later as f64 <= WIDE.1 * named as f64;
-        let calls = facts.resent.messages[used.message].calls;
-        let unused = Tokens((used.tokens.as_f64() * (1.0 - WIDE.1)) as u64);
-        let unused = UnusedResult {
-            message: used.message,
-            tokens: unused,
-            calls,
+        let is_unused = lines.used_later as f64 <= MAX_NAMED * lines.all as f64;
+        let is_reported = lines.all >= 20 && is_unused;
+        let unused = ResentMessage {
+            tokens: Tokens((used.tokens.as_f64() * (1.0 - MAX_NAMED)) as u64),
+            ..input.result(used)
         };
-        (is_reported && calls >= RESENT).then_some((breadth, unused))
+        (is_reported && unused.calls >= RESENT).then_some((breadth, unused))
     };
-    let all: Vec<(Breadth, UnusedResult)> = facts.tools.iter().filter_map(wide).collect();
+    let all: Vec<(Breadth, ResentMessage)> = input.tools.iter().filter_map(broad).collect();
     let count = |breadth: Breadth| all.iter().filter(|(known, _)| *known == breadth).count();
     let kinds = [
         (Breadth::WholeFile, "whole-file read", "whole-file reads"),
@@ -200,7 +180,7 @@ pub(super) fn broad_results(facts: &Facts<'_>) -> Vec<Insight> {
         certainty: Certainty::Inferred,
         advice: "Request a range of lines, one folder, or the first matches; limit the size of results.",
     };
-    waste.insight(facts, unused, |_| {
+    waste.insight(input, unused, |_| {
         format!(
             "{} of which at most one line in ten was named later",
             kinds.join(", ")
@@ -209,8 +189,8 @@ pub(super) fn broad_results(facts: &Facts<'_>) -> Vec<Insight> {
 }
 
 /// Reports images and documents, which are resent with every call.
-pub(super) fn images(facts: &Facts<'_>) -> Vec<Insight> {
-    let index = &facts.case.index;
+pub(super) fn images(input: &InsightInput<'_>) -> Vec<Insight> {
+    let index = &input.case.index;
     let media = index
         .kinds
         .iter()
@@ -218,19 +198,18 @@ pub(super) fn images(facts: &Facts<'_>) -> Vec<Insight> {
         .filter(|(_, kind)| **kind == Kind::Media);
     let unused = media.map(|(part, _)| {
         let message = index.message_of[part] as usize;
-        UnusedResult {
-            message,
-            tokens: facts.case.ledger.part(part),
-            calls: facts.resent.messages[message].calls,
+        ResentMessage {
+            tokens: input.case.ledger.part(part),
+            ..input.resent.messages[message]
         }
     });
-    let unused: Vec<UnusedResult> = unused.filter(|v| v.calls >= RESENT).collect();
+    let unused: Vec<ResentMessage> = unused.filter(|v| v.calls >= RESENT).collect();
     let waste = Waste {
         kind: InsightKind::ImagesResent,
         certainty: Certainty::Likely,
         advice: "Remove images after their first use, or replace them with a description.",
     };
-    waste.insight(facts, unused, |unused| {
+    waste.insight(input, unused, |unused| {
         format!(
             "{} resent with every later call",
             those(unused.len(), "image or document", "images or documents")

@@ -1,7 +1,7 @@
 //! Results of the hindsight judge.
 
 use super::answer::{JudgedAction, Support};
-use crate::analysis::statistics::{Estimate, PairedScore, mean, paired_difference};
+use crate::analysis::statistics::{ClusteredValue, Estimate, PairedScore, mean, paired_difference};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -122,7 +122,10 @@ fn judged_lane(points: &[JudgedPoint], lane: usize, name: &str) -> JudgedLane {
                 point.clusters[lane],
                 scores.iter().sum::<f64>() / scores.len() as f64,
             );
-            shares.push((cluster, score));
+            shares.push(ClusteredValue {
+                cluster,
+                value: score,
+            });
             pairs.extend(full.map(|full| PairedScore {
                 cluster,
                 first: score,

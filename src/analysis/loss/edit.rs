@@ -77,8 +77,8 @@ impl Edits {
     /// ignored as too common.
     pub(super) fn keep_known(&mut self, session: &Session, phrases: &Phrases, most: usize) {
         self.edits.retain_mut(|edit| {
-            let tells = |line: &&u32| phrases.copies(**line).len() <= most;
-            edit.lines = edit.lines.iter().filter(tells).copied().collect();
+            let is_rare = |line: &&u32| phrases.copies(**line).len() <= most;
+            edit.lines = edit.lines.iter().filter(is_rare).copied().collect();
             let is_known = |line: &&u32| {
                 let mut copies = phrases.copies_before(**line, edit.context_end).iter();
                 copies.any(|place| session.messages[place.message as usize].in_history)

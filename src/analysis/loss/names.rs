@@ -82,8 +82,8 @@ impl Names {
 
     /// Returns the names in a text, ascending.
     pub(super) fn in_text(&self, text: &str) -> Vec<u32> {
-        let said = identifiers(text).flat_map(with_pieces);
-        let known = said.filter_map(|word| self.ids.get(word));
+        let all = identifiers(text).flat_map(with_pieces);
+        let known = all.filter_map(|word| self.ids.get(word));
         let mut found: Vec<u32> = known.copied().collect();
         found.sort_unstable();
         found.dedup();
@@ -210,8 +210,8 @@ fn copies_of(
 ) -> Vec<Vec<TextPosition>> {
     // Most names of a text are never used again; only those of the model are kept.
     let known = |text: &Cow<'_, str>| -> Box<[u32]> {
-        let said = distinct(text).into_iter().flat_map(with_pieces);
-        said.filter_map(|word| words.get(word).copied()).collect()
+        let all = distinct(text).into_iter().flat_map(with_pieces);
+        all.filter_map(|word| words.get(word).copied()).collect()
     };
     let known: Vec<Box<[u32]>> = texts.par_iter().map(known).collect();
     let mut copies = vec![Vec::new(); words.len()];

@@ -79,7 +79,7 @@ fn values(json: &str) -> Cow<'_, str> {
 
 fn gather(value: &Value, text: &mut String) {
     match value {
-        Value::String(said) => line(text, said),
+        Value::String(value) => line(text, value),
         Value::Number(number) => line(text, number.as_str()),
         Value::Array(items) => items.iter().for_each(|item| gather(item, text)),
         Value::Object(fields) => fields.values().for_each(|field| gather(field, text)),
@@ -87,8 +87,8 @@ fn gather(value: &Value, text: &mut String) {
     }
 }
 
-fn line(text: &mut String, said: &str) {
-    text.push_str(said);
+fn line(text: &mut String, value: &str) {
+    text.push_str(value);
     text.push('\n');
 }
 

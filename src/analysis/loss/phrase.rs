@@ -110,9 +110,9 @@ impl<'a> Finder<'a> {
                 continue;
             }
             let rest = &text.as_bytes()[at + 1 - HEAD_BYTES..];
-            let stands = |idx: &&u32| rest.starts_with(self.phrases[**idx as usize].as_bytes());
+            let occurs = |idx: &&u32| rest.starts_with(self.phrases[**idx as usize].as_bytes());
             let here = self.by_head.get(&head).into_iter().flatten();
-            found.extend(here.filter(stands));
+            found.extend(here.filter(occurs));
         }
         found.sort_unstable();
         found.dedup();

@@ -64,18 +64,21 @@ pub fn survival(
     let words = Words::of(&context);
     let name = |name: u32| {
         let copies = names.copies_until(name, end as u32);
-        let stands = visible.shows_name((name, end as u32), copies);
-        (name, state(stands, || words.has_last(names.word(name))))
+        let is_verbatim = visible.shows_name(name, end as u32, copies);
+        (
+            name,
+            state(is_verbatim, || words.has_last(names.word(name))),
+        )
     };
     let instructions = names.instructions().iter().enumerate();
-    let said = instructions.filter(|(_, instruction)| instruction.message < before);
-    let instructions = said.map(|(idx, instruction)| {
-        let stands = visible.shows_phrase(instruction.phrase, end as u32);
+    let given = instructions.filter(|(_, instruction)| instruction.message < before);
+    let instructions = given.map(|(idx, instruction)| {
+        let is_verbatim = visible.shows_phrase(instruction.phrase, end as u32);
         let partly = || {
             let mut summaries = summaries(case, &visible, end).into_iter();
             summaries.any(|text| has_most_words(&instruction.text, text))
         };
-        (idx, state(stands, partly))
+        (idx, state(is_verbatim, partly))
     });
     Some(Survival {
         call,
@@ -89,8 +92,8 @@ pub fn survival(
     })
 }
 
-fn state(stands: bool, partly: impl FnOnce() -> bool) -> Kept {
-    match stands {
+fn state(is_verbatim: bool, partly: impl FnOnce() -> bool) -> Kept {
+    match is_verbatim {
         true => Kept::Verbatim,
         false if partly() => Kept::Partly,
         false => Kept::Gone,
@@ -100,12 +103,12 @@ fn state(stands: bool, partly: impl FnOnce() -> bool) -> Kept {
 /// Returns the names that occur before a message and are used from a call on, each once.
 fn used_later(names: &Names, before: u32, from: usize) -> impl Iterator<Item = u32> {
     let later = names.uses().filter(move |(call, _)| *call >= from);
-    let stood = move |used: &super::names::Use| {
+    let occurs = move |used: &super::names::Use| {
         let copies = names.copies_before(used);
         copies.first().is_some_and(|place| place.message < before)
     };
     let used: std::collections::BTreeSet<u32> = later
-        .filter(|(_, used)| stood(used))
+        .filter(|(_, used)| occurs(used))
         .map(|(_, used)| used.name)
         .collect();
     used.into_iter()
@@ -184,8 +187,8 @@ impl<'a> Words<'a> {
     }
 
     fn has(&self, file: &str) -> Kept {
-        let stands = self.names.contains(file) || self.plain.contains(file);
-        state(stands, || self.has_last(file))
+        let is_verbatim = self.names.contains(file) || self.plain.contains(file);
+        state(is_verbatim, || self.has_last(file))
     }
 
     /// Returns whether the last piece of a path or of a dotted name occurs.
@@ -205,6 +208,6 @@ fn has_most_words(sentence: &str, text: &str) -> bool {
         let long = words.filter(|word| word.chars().count() >= LONG);
         long.map(str::to_lowercase).collect()
     };
-    let (asked, told) = (words(sentence), words(text));
-    !asked.is_empty() && 3 * asked.intersection(&told).count() >= 2 * asked.len()
+    let (own, all) = (words(sentence), words(text));
+    !own.is_empty() && 3 * own.intersection(&all).count() >= 2 * own.len()
 }

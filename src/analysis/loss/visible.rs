@@ -10,8 +10,8 @@ use std::sync::Arc;
 pub(super) struct Visible<'a> {
     case: &'a Case,
     names: &'a Names,
-    seen: &'a Received,
-    sights: Vec<Visibility>,
+    received: &'a Received,
+    visibility: Vec<Visibility>,
     next_change: usize,
     next_text: usize,
     /// Texts of the policy in the context.
@@ -27,7 +27,7 @@ pub(super) struct Visible<'a> {
 }
 
 impl<'a> Visible<'a> {
-    pub(super) fn new(case: &'a Case, names: &'a Names, seen: &'a Received) -> Self {
+    pub(super) fn new(case: &'a Case, names: &'a Names, received: &'a Received) -> Self {
         let messages = case.session.messages.iter();
         let first = |in_history| {
             if in_history {
@@ -39,8 +39,8 @@ impl<'a> Visible<'a> {
         Self {
             case,
             names,
-            seen,
-            sights: messages.map(|m| first(m.in_history)).collect(),
+            received,
+            visibility: messages.map(|m| first(m.in_history)).collect(),
             next_change: 0,
             next_text: 0,
             texts: Vec::new(),
@@ -58,7 +58,7 @@ impl<'a> Visible<'a> {
 
     /// Returns the indices of the predicted texts in the context.
     pub(super) fn predicted(&self) -> impl Iterator<Item = u32> {
-        let is_predicted = |text: &u32| self.seen.texts[*text as usize].is_predicted;
+        let is_predicted = |text: &u32| self.received.texts[*text as usize].is_predicted;
         self.texts.iter().copied().filter(is_predicted)
     }
 
@@ -70,13 +70,13 @@ impl<'a> Visible<'a> {
     /// Advances to a call.
     pub(super) fn advance(&mut self, call: usize) {
         let call = call as u32;
-        let changes = &self.seen.changes[self.next_change..];
+        let changes = &self.received.changes[self.next_change..];
         for change in changes.iter().take_while(|change| change.call <= call) {
             let messages = change.messages.start as usize..change.messages.end as usize;
-            self.sights[messages].fill(change.now);
+            self.visibility[messages].fill(change.now);
             self.next_change += 1;
         }
-        while let Some(change) = self.seen.text_changes.get(self.next_text)
+        while let Some(change) = self.received.text_changes.get(self.next_text)
             && change.call <= call
         {
             self.next_text += 1;
@@ -95,7 +95,7 @@ impl<'a> Visible<'a> {
     }
 
     fn names_of(&mut self, text: u32) -> Arc<[u32]> {
-        let text = &self.seen.texts[text as usize];
+        let text = &self.received.texts[text as usize];
         if text.is_predicted {
             // Its text is unknown.
             return Arc::default();
@@ -107,7 +107,7 @@ impl<'a> Visible<'a> {
     }
 
     /// Returns whether the context contains a name that a message uses.
-    pub(super) fn shows_name(&self, (name, used_in): (u32, u32), copies: &[TextPosition]) -> bool {
+    pub(super) fn shows_name(&self, name: u32, used_in: u32, copies: &[TextPosition]) -> bool {
         let is_there = |place: &TextPosition| match self.part(*place, used_in) {
             VisibleText::Whole => true,
             VisibleText::Nothing => false,
@@ -135,31 +135,34 @@ impl<'a> Visible<'a> {
 
     /// Returns the policy's own texts in the context, without markers and predicted texts.
     pub(super) fn written(&self) -> impl Iterator<Item = &'a str> {
-        let texts = self.texts.iter().map(|idx| &self.seen.texts[*idx as usize]);
+        let texts = self
+            .texts
+            .iter()
+            .map(|idx| &self.received.texts[*idx as usize]);
         let written = texts.filter(|text| text.kind != TextKind::Marker && !text.is_predicted);
         written.map(|text| &*text.text)
     }
 
     /// Returns whether a message is present verbatim.
     pub(super) fn is_whole(&self, message: usize) -> bool {
-        self.sights[message] == Visibility::Whole
+        self.visibility[message] == Visibility::Whole
     }
 
     /// Returns the visible text of a part, for a use in a message.
     pub(super) fn part(&self, place: TextPosition, used_in: u32) -> VisibleText<'a> {
-        let first = match self.sights[place.message as usize] {
+        let first = match self.visibility[place.message as usize] {
             Visibility::Whole => return VisibleText::Whole,
             _ if self.is_fetched(place.message, used_in) => return VisibleText::Whole,
             Visibility::Gone => return VisibleText::Nothing,
             Visibility::Partly(first) => first,
         };
         let parts = &self.case.session.messages[place.message as usize].parts;
-        let fates = self.seen.parts_from(first, parts.len());
-        match fates[place.part as usize - parts.start] {
+        let states = self.received.parts_from(first, parts.len());
+        match states[place.part as usize - parts.start] {
             PartVisibility::Kept => VisibleText::Whole,
             PartVisibility::Gone => VisibleText::Nothing,
             PartVisibility::Text(text) => {
-                let text = &self.seen.texts[text as usize];
+                let text = &self.received.texts[text as usize];
                 if text.kind == TextKind::Remainder {
                     VisibleText::Rest(&text.text)
                 } else {

@@ -53,26 +53,36 @@ fn share([kept, whole]: [f64; 2]) -> Option<f64> {
 
 /// Estimates the mean difference of two lanes over the same probes: first minus second.
 pub fn paired_difference(scores: &[PairedScore]) -> Estimate {
-    let differences = scores.iter().map(|s| (s.cluster, s.first - s.second));
+    let differences = scores.iter().map(|score| ClusteredValue {
+        cluster: score.cluster,
+        value: score.first - score.second,
+    });
     mean(&differences.collect::<Vec<_>>())
 }
 
-/// Estimates a mean of values, each with its cluster.
-pub fn mean(values: &[(usize, f64)]) -> Estimate {
-    let rows: Vec<_> = values
-        .iter()
-        .map(|(c, value)| (*c, [*value, 1.0]))
-        .collect();
+/// A value of an item.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClusteredValue {
+    /// Number of the item's cluster.
+    pub cluster: usize,
+    /// The value.
+    pub value: f64,
+}
+
+/// Estimates a mean of values.
+pub fn mean(values: &[ClusteredValue]) -> Estimate {
+    let rows = values.iter().map(|v| (v.cluster, [v.value, 1.0]));
+    let rows: Vec<_> = rows.collect();
     estimate(&rows, |[sum, n]| Some(sum / n))
 }
 
 /// Estimates the difference of two means over different items of the same clusters: first minus second. It cannot be judged
 /// if one of them has no item.
-pub fn difference_of_means(first: &[(usize, f64)], second: &[(usize, f64)]) -> Estimate {
-    let first = first.iter().map(|(c, value)| (*c, [*value, 1.0, 0.0, 0.0]));
-    let second = second
-        .iter()
-        .map(|(c, value)| (*c, [0.0, 0.0, *value, 1.0]));
+pub fn difference_of_means(first: &[ClusteredValue], second: &[ClusteredValue]) -> Estimate {
+    let first = first.iter();
+    let first = first.map(|v| (v.cluster, [v.value, 1.0, 0.0, 0.0]));
+    let second = second.iter();
+    let second = second.map(|v| (v.cluster, [0.0, 0.0, v.value, 1.0]));
     let rows: Vec<_> = first.chain(second).collect();
     estimate(&rows, |[a, n_a, b, n_b]| {
         (n_a > 0.0 && n_b > 0.0).then(|| a / n_a - b / n_b)
@@ -117,8 +127,12 @@ mod tests {
 
     #[test]
     fn means_of_different_items_are_compared_by_cluster() {
-        let often: Vec<_> = (0..40).map(|n| (n / 2, f64::from(n % 4 < 3))).collect();
-        let seldom: Vec<_> = (0..20).map(|n| (n, f64::from(n % 4 < 1))).collect();
+        let item = |cluster: usize, is_one: bool| ClusteredValue {
+            cluster,
+            value: f64::from(is_one),
+        };
+        let often: Vec<_> = (0..40).map(|n| item(n / 2, n % 4 < 3)).collect();
+        let seldom: Vec<_> = (0..20).map(|n| item(n, n % 4 < 1)).collect();
         let difference = difference_of_means(&often, &seldom);
         assert_eq!((difference.value, difference.clusters), (Some(0.5), 20));
         assert_eq!(difference.conclusion, Conclusion::Above);

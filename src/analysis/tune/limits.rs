@@ -1,6 +1,7 @@
 //! Checks of a run against limits and against an earlier run, for continuous integration.
 
-use super::gauge::{RuledOut, Score};
+use super::gauge::{Assessment, Score};
+use super::ruled_out::Reason;
 use crate::analysis::FindingKind;
 use crate::analysis::facts::{FactKind, LaneSurvival};
 use crate::analysis::statistics::{Conclusion, Estimate};
@@ -20,27 +21,25 @@ pub struct Figures {
 
 impl Figures {
     /// Creates the figures of a run. Overflows are counted and are not a flaw.
-    pub fn new(score: Score, reasons: &[RuledOut]) -> Self {
-        let mut flaws = reasons.iter().filter(|why| is_flaw(why));
+    pub fn new(run: &Assessment) -> Self {
+        let mut reasons = run.reasons.iter().map(|why| why.reason);
+        let flaw = reasons.find(|reason| is_flaw(*reason));
         Self {
-            score,
-            flaw: flaws.next().map(|why| why.name().to_owned()),
+            score: run.score,
+            flaw: flaw.map(|reason| reason.name().to_owned()),
         }
     }
 }
 
-/// Returns whether a rejection is a flaw. Overflows and deliberate choices are not.
-fn is_flaw(why: &RuledOut) -> bool {
-    match why {
-        RuledOut::CannotGetBelow(_)
-        | RuledOut::Thrashes(..)
-        | RuledOut::GivesUp(_)
-        | RuledOut::Flawed(FindingKind::NeverAgain, ..) => true,
-        RuledOut::Overflows(..)
-        | RuledOut::Wipes(..)
-        | RuledOut::RequestTooLong(_)
-        | RuledOut::Flawed(..) => false,
-    }
+/// Returns whether a reason is a flaw. Overflows and deliberate choices are not.
+fn is_flaw(reason: Reason) -> bool {
+    matches!(
+        reason,
+        Reason::CannotGetBelow(_)
+            | Reason::Thrashes
+            | Reason::GivesUp
+            | Reason::Flawed(FindingKind::NeverAgain)
+    )
 }
 
 /// Limits of a run. Without any, no figure may exceed that of the earlier run.
@@ -290,8 +289,8 @@ impl Checker<'_> {
         }
         let relative = limit.filter(|limit| matches!(limit, Limit::Above(_)));
         let total = |score: &Score| Some(score.total.as_f64());
-        let said = |tokens: f64| Tokens(tokens as u64).short();
-        self.figure(found, (Measure::TokensTotal, relative), total, said);
+        let short = |tokens: f64| Tokens(tokens as u64).short();
+        self.figure(found, (Measure::TokensTotal, relative), total, short);
     }
 
     /// Checks a figure against its limit and the earlier run.

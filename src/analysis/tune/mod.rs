@@ -15,17 +15,20 @@ mod limits;
 mod recommend;
 mod risk;
 mod robust;
+mod ruled_out;
 mod space;
 mod sweep;
 
 pub use alternative::{Alternative, alternative};
 pub use front::{CostUnit, cost_unit, front, trade_off};
-pub use gauge::{Gauge, RuledOut, Score};
+pub use gauge::{Assessment, Gauge, Score};
 pub use limits::{Check, Figures, Limit, Limits, Measure, MinSurvival, check_retained, checks};
 pub use recommend::{
-    Preference, Recommendation, candidates, changed_settings, recommend, ruled_out_reasons,
+    ChangedSetting, Preference, Recommendation, RuledOutCount, candidates, changed_settings,
+    recommend, ruled_out_counts,
 };
-pub use risk::{LostFacts, Risk, RiskAxis};
-pub use robust::{LeftOut, Regret, Robust, robust};
+pub use risk::{ComparedFacts, LostFacts, Risk, RiskAxis};
+pub use robust::{LeftOut, Regret, Robust, SweptSession, robust};
+pub use ruled_out::{Reason, RuledOut};
 pub use space::{Axis, Scale, Subject, Values};
 pub use sweep::{Point, plan, sweep};

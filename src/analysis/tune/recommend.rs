@@ -5,8 +5,9 @@
 //! user constraint, no other is recommended.
 
 use super::front::{CostUnit, cost_unit, narrow_front, risk};
-use super::gauge::{RuledOut, Score};
+use super::gauge::Score;
 use super::risk::LostFacts;
+use super::ruled_out::Reason;
 use super::space::Subject;
 use super::sweep::Point;
 use crate::analysis::facts::FactKind;
@@ -186,7 +187,7 @@ pub(super) fn sentence(subjects: &[Subject], points: &[Point], idx: usize) -> St
     let settings = changed_settings(&subject.policy, &now.knobs, &point.knobs);
     let settings: Vec<_> = settings
         .iter()
-        .map(|(knob, value)| format!("{knob} {value}"))
+        .map(|setting| format!("{} {}", setting.knob, setting.value))
         .collect();
     let settings = settings.join(", ");
     if let Some(before) = now.valid() {
@@ -224,7 +225,7 @@ fn does(unit: CostUnit) -> &'static str {
 /// Describes the cheapest and the safest candidate.
 fn others(points: &[Point], [point, cheapest, safest]: [usize; 3]) -> Option<String> {
     let unit = cost_unit(points);
-    let said = |idx: usize| {
+    let describe = |idx: usize| {
         let score = points[idx].valid().filter(|_| idx != point)?;
         let (n, what) = match score.risk.lost {
             Some(lost) => {
@@ -253,7 +254,8 @@ fn others(points: &[Point], [point, cheapest, safest]: [usize; 3]) -> Option<Str
     } else {
         String::new()
     };
-    match (said(cheapest), said(safest).filter(|_| cheapest != safest)) {
+    let safe = describe(safest).filter(|_| cheapest != safest);
+    match (describe(cheapest), safe) {
         (Some(cheap), Some(safe)) => Some(format!(
             "The {which} tried {does} {cheap}, the safest{limit} {safe}."
         )),
@@ -272,13 +274,13 @@ fn difference(unit: CostUnit, score: &Score, now: &Score) -> String {
     };
     let does = does(unit);
     let share = if was > 0.0 { (is - was) / was } else { 0.0 };
-    let (said, before) = (figure(unit, score), figure(unit, now));
-    if share.abs() < 0.005 || said == before {
+    let (after, before) = (figure(unit, score), figure(unit, now));
+    if share.abs() < 0.005 || after == before {
         return format!("{does} {}, as now", amount(unit, score));
     }
     let how = if share < 0.0 { less } else { more };
     format!(
-        "{does} {} {how} than now ({said} instead of {before})",
+        "{does} {} {how} than now ({after} instead of {before})",
         whole_percent(Share(share.abs()))
     )
 }
@@ -330,43 +332,74 @@ fn figure(unit: CostUnit, score: &Score) -> String {
     }
 }
 
-/// Returns the settings that differ from `base`, each with its value in the syntax of `--set`.
+/// A setting that differs from another value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedSetting {
+    /// Name of the setting.
+    pub knob: String,
+    /// Its value in the syntax of `--set`.
+    pub value: String,
+}
+
+impl std::fmt::Display for ChangedSetting {
+    /// Formats it as `--set` takes it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}={}", self.knob, self.value)
+    }
+}
+
+/// Returns the settings that differ from `base`.
 pub fn changed_settings(
     policy: &Policy,
     base: &KnobValues,
     knobs: &KnobValues,
-) -> Vec<(String, String)> {
-    let word = |(name, value): (&str, f64)| {
+) -> Vec<ChangedSetting> {
+    let changed = |(name, value): (&str, f64)| {
         let choices = policy.knob(name).map_or(&[][..], |knob| &knob.choices);
         let choice = choices.get(value as usize).filter(|_| value >= 0.0);
         let value = choice.cloned().unwrap_or_else(|| value.to_string());
-        (name.to_owned(), value)
+        ChangedSetting {
+            knob: name.to_owned(),
+            value,
+        }
     };
     let differs = |(name, value): &(&str, f64)| base.get(name) != Some(*value);
-    knobs.iter().filter(differs).map(word).collect()
+    knobs.iter().filter(differs).map(changed).collect()
 }
 
-/// Returns the number of points ruled out by reason: its name, its description and the number.
-pub fn ruled_out_reasons(points: &[Point]) -> Vec<(&'static str, &'static str, usize)> {
-    let mut found: Vec<(&RuledOut, usize)> = Vec::new();
-    for why in points.iter().filter_map(|p| p.ruled_out.as_ref()) {
-        match found
-            .iter_mut()
-            .find(|(known, _)| known.name() == why.name())
-        {
-            Some((_, n)) => *n += 1,
-            None => found.push((why, 1)),
+/// The number of points that are ruled out for one reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RuledOutCount {
+    /// The reason.
+    pub reason: Reason,
+    /// Number of points.
+    pub n: usize,
+}
+
+impl RuledOutCount {
+    /// Returns what these settings do, to follow their number.
+    pub fn description(&self) -> &'static str {
+        self.reason.description(self.n)
+    }
+}
+
+/// Counts the points that are ruled out by reason, the most frequent first.
+pub fn ruled_out_counts(points: &[Point]) -> Vec<RuledOutCount> {
+    let mut counts: Vec<RuledOutCount> = Vec::new();
+    for reason in points.iter().filter_map(|p| Some(p.ruled_out?.reason)) {
+        match counts.iter_mut().find(|c| c.reason.name() == reason.name()) {
+            Some(count) => count.n += 1,
+            None => counts.push(RuledOutCount { reason, n: 1 }),
         }
     }
-    found.sort_by_key(|(why, n)| (std::cmp::Reverse(*n), why.name()));
-    let said = |(why, n): (&RuledOut, usize)| (why.name(), why.told(n), n);
-    found.into_iter().map(said).collect()
+    counts.sort_by_key(|count| (std::cmp::Reverse(count.n), count.reason.name()));
+    counts
 }
 
 fn nothing_works(points: &[Point]) -> String {
-    let reasons: Vec<String> = ruled_out_reasons(points)
-        .into_iter()
-        .map(|(_, told, n)| format!("{n} {told}"))
+    let reasons: Vec<String> = ruled_out_counts(points)
+        .iter()
+        .map(|count| format!("{} {}", count.n, count.description()))
         .collect();
     match points.len() {
         0 => "No setting was tried.".to_owned(),

@@ -44,12 +44,23 @@ impl RiskAxis {
     }
 
     /// Finds the facts of a session whose loss is compared; none for references at risk.
-    pub fn find(self, session: &Session) -> Option<(Facts, Option<FactKind>)> {
+    pub fn find(self, session: &Session) -> Option<ComparedFacts> {
         match self {
             Self::References => None,
-            Self::Facts(kind) => Some((Facts::new(session), kind)),
+            Self::Facts(kind) => Some(ComparedFacts {
+                facts: Facts::new(session),
+                kind,
+            }),
         }
     }
+}
+
+/// The facts of a session whose loss is compared.
+#[derive(Debug)]
+pub struct ComparedFacts {
+    pub(super) facts: Facts,
+    /// Only facts of this kind count; none for all kinds.
+    pub(super) kind: Option<FactKind>,
 }
 
 /// Removed content that the recorded agent used. A predicted summary counts as empty.

@@ -63,15 +63,23 @@ fn compared(a: Option<f64>, b: Option<f64>) -> Ordering {
     worst(a).total_cmp(&worst(b))
 }
 
-/// Picks one setting for sessions that were swept with the same plan, each with its preference. None if nothing works in
-/// any of them.
-pub fn robust(sessions: &[(&[Point], Preference)]) -> Option<Robust> {
+/// The sweep of a session.
+#[derive(Clone, Copy, Debug)]
+pub struct SweptSession<'a> {
+    /// The settings with their results.
+    pub points: &'a [Point],
+    /// The preference for this session.
+    pub preference: Preference,
+}
+
+/// Picks one setting for sessions that were swept with the same plan. None if nothing works in any of them.
+pub fn robust(sessions: &[SweptSession<'_>]) -> Option<Robust> {
     let table: Vec<Row> = sessions
         .iter()
         .enumerate()
-        .filter_map(|(session, (points, preference))| Row::new(session, points, *preference))
+        .filter_map(|(idx, swept)| Row::new(idx, swept.points, swept.preference))
         .collect();
-    let (points, _) = sessions.first()?;
+    let points = sessions.first()?.points;
     let rows: Vec<&Row> = table.iter().collect();
     let setting = choose(points, &rows)?;
     let regrets = table.iter().map(|row| Regret {
@@ -101,20 +109,20 @@ struct Row {
     best: usize,
     regrets: Vec<Option<f64>>,
     /// True for settings above the maximum peak, unless all are.
-    is_deep: Vec<bool>,
+    is_above: Vec<bool>,
 }
 
 impl Row {
     fn new(session: usize, points: &[Point], preference: Preference) -> Option<Self> {
         let unit = cost_unit(points);
         let losses: Vec<Option<f64>> = points.iter().map(|p| loss(unit, p, preference)).collect();
-        let is_deep = |point: &Point| point.valid().is_some_and(|score| !is_safe(score));
-        let mut deep: Vec<bool> = points.iter().map(is_deep).collect();
+        let is_above = |point: &Point| point.valid().is_some_and(|score| !is_safe(score));
+        let mut above: Vec<bool> = points.iter().map(is_above).collect();
         let works = |idx: usize| losses[idx].is_some();
-        if (0..points.len()).all(|idx| deep[idx] || !works(idx)) {
-            deep.fill(false);
+        if (0..points.len()).all(|idx| above[idx] || !works(idx)) {
+            above.fill(false);
         }
-        let open = losses.iter().enumerate().filter(|(idx, _)| !deep[*idx]);
+        let open = losses.iter().enumerate().filter(|(idx, _)| !above[*idx]);
         let known = open.filter_map(|(idx, loss)| Some((idx, (*loss)?)));
         let (best, least) = known.reduce(|a, b| if b.1 < a.1 { b } else { a })?;
         Some(Self {
@@ -125,7 +133,7 @@ impl Row {
                 // A setting above the maximum peak may have a smaller loss than the best below it.
                 .map(|loss| loss.map(|loss| regret(loss, least).max(0.0)))
                 .collect(),
-            is_deep: deep,
+            is_above: above,
         })
     }
 }
@@ -141,7 +149,7 @@ fn choose(points: &[Point], rows: &[&Row]) -> Option<usize> {
         let known = || regrets().flatten();
         Judged {
             ruled_out: regrets().filter(Option::is_none).count(),
-            deep: rows.iter().filter(|row| row.is_deep[idx]).count(),
+            above: rows.iter().filter(|row| row.is_above[idx]).count(),
             worst: known().fold(0.0, f64::max),
             sum: known().sum(),
             changes: changes(points, idx),
@@ -156,7 +164,7 @@ struct Judged {
     /// Number of sessions in which it is ruled out.
     ruled_out: usize,
     /// Number of sessions in which it is above the maximum peak.
-    deep: usize,
+    above: usize,
     /// Its worst regret.
     worst: f64,
     /// Sum of its regrets.
@@ -167,8 +175,8 @@ struct Judged {
 
 impl Judged {
     fn compared(&self, other: &Self) -> Ordering {
-        (self.ruled_out, self.deep)
-            .cmp(&(other.ruled_out, other.deep))
+        (self.ruled_out, self.above)
+            .cmp(&(other.ruled_out, other.above))
             .then(self.worst.total_cmp(&other.worst))
             .then(self.sum.total_cmp(&other.sum))
             .then(self.changes.cmp(&other.changes))

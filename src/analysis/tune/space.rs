@@ -233,13 +233,13 @@ impl Subject {
             }
             return chosen.settings;
         }
-        let (mut nth, mut vain) = (0_u32, 0);
-        while chosen.settings.len() < most && vain < MAX_REPEATED {
+        let (mut nth, mut repeats) = (0_u32, 0);
+        while chosen.settings.len() < most && repeats < MAX_REPEATED {
             nth += 1;
             let steps = generators(self.axes.len());
             let place = |(axis, step): (&Axis, f64)| axis.at((0.5 + f64::from(nth) * step).fract());
             let values = self.axes.iter().zip(steps).map(place).collect();
-            vain = if chosen.take(values) { 0 } else { vain + 1 };
+            repeats = if chosen.take(values) { 0 } else { repeats + 1 };
         }
         chosen.settings
     }

@@ -1,6 +1,7 @@
 //! Replays many settings of policies over a session, on all cores.
 
-use super::gauge::{Gauge, RuledOut, Score};
+use super::gauge::{Gauge, Score};
+use super::ruled_out::RuledOut;
 use super::space::Subject;
 use crate::engine::KnobValues;
 use crate::progress::{Cancelled, Progress};
@@ -57,10 +58,16 @@ pub fn sweep(
     progress: &Progress,
     found: &(dyn Fn(usize, &Point) + Sync),
 ) -> Result<Vec<Point>, Cancelled> {
-    let weigh = |(idx, mut point): (usize, Point)| {
+    let assess = |(idx, mut point): (usize, Point)| {
         progress.check_cancelled()?;
         let policy = &subjects[point.subject].policy;
-        (point.score, point.ruled_out) = gauge.weigh(policy, &point.knobs);
+        match gauge.assess_unless_stuck(policy, &point.knobs) {
+            Ok(assessment) => {
+                point.score = Some(assessment.score);
+                point.ruled_out = assessment.reasons.first().copied();
+            }
+            Err(stuck) => point.ruled_out = Some(stuck),
+        }
         found(idx, &point);
         Ok(point)
     };
@@ -68,6 +75,6 @@ pub fn sweep(
     plan.into_par_iter()
         .enumerate()
         .with_max_len(4)
-        .map(weigh)
+        .map(assess)
         .collect()
 }

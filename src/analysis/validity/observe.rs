@@ -104,15 +104,13 @@ impl Fetched {
                 let stated = facts.stated_in(part).iter();
                 match body {
                     Body::ToolCall { .. } => {
-                        fetched
-                            .called
-                            .extend(stated.map(|(fact, _)| *fact as usize));
+                        let called = stated.map(|stated| stated.fact as usize);
+                        fetched.called.extend(called);
                     }
                     Body::ToolResult { .. } | Body::Text(_) if is_received(message, body) => {
-                        let verbatim = stated.filter(|(_, is_verbatim)| *is_verbatim);
-                        fetched
-                            .received
-                            .extend(verbatim.map(|(fact, _)| *fact as usize));
+                        let verbatim = stated.filter(|stated| stated.is_verbatim);
+                        let received = verbatim.map(|stated| stated.fact as usize);
+                        fetched.received.extend(received);
                         let text = part_text(body);
                         fetched.names.extend(identifiers(&text).map(str::to_owned));
                     }

@@ -2,7 +2,7 @@
 
 use super::observe::{Observation, Subject};
 use crate::analysis::facts::FactKind;
-use crate::analysis::statistics::{Estimate, difference_of_means, mean};
+use crate::analysis::statistics::{ClusteredValue, Estimate, difference_of_means, mean};
 
 /// Observations of many sessions.
 #[derive(Clone, Debug, Default)]
@@ -93,7 +93,10 @@ impl Validity {
         let share = |among: &dyn Fn(&Observation) -> bool, of: &dyn Fn(&Observation) -> bool| {
             let among = seen.iter().filter(|(_, o)| among(o));
             among
-                .map(|(session, o)| (*session, f64::from(of(o))))
+                .map(|(session, o)| ClusteredValue {
+                    cluster: *session,
+                    value: f64::from(of(o)),
+                })
                 .collect::<Vec<_>>()
         };
         let (is_lost, is_held) = (|o: &Observation| o.is_lost, |o: &Observation| !o.is_lost);

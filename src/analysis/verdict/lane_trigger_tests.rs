@@ -25,34 +25,34 @@ fn of_truncate(case: &Case, outcome: &Outcome) -> Trigger {
 #[test]
 fn a_lanes_trigger_is_crossed_at_the_call_that_its_own_count_reaches() {
     let case = reading_session(640);
-    let really = recorded(&case);
-    let said = |lane: &Outcome| {
+    let run = recorded(&case);
+    let shown = |lane: &Outcome| {
         let trigger = of_truncate(&case, lane);
-        verdict(&case, &really, RESERVE, &trigger).text()
+        verdict(&case, &run, RESERVE, &trigger).text()
     };
-    let mut lane = really.clone();
+    let mut lane = run.clone();
     lane.samples[1].metered = Tokens(600);
-    let text = said(&lane);
+    let text = shown(&lane);
     assert!(
         text.contains("Crossed the trigger of truncate (600) at call 2:"),
         "{text}"
     );
     // By its own count it never gets there, or it acts earlier.
     lane.samples[1].metered = Tokens(590);
-    let text = said(&lane);
+    let text = shown(&lane);
     assert!(
         text.ends_with("Never reached the trigger of truncate (600)."),
         "{text}"
     );
     // It compacts for another reason.
     lane.events.push(event_at(0));
-    let text = said(&lane);
+    let text = shown(&lane);
     assert!(
         text.ends_with("truncate compacts from call 1 on, below its trigger of 600 tokens."),
         "{text}"
     );
     lane.events[0].measured.metered = Tokens(600);
-    let text = said(&lane);
+    let text = shown(&lane);
     assert!(
         text.contains("Crossed the trigger of truncate (600) at call 1"),
         "{text}"

@@ -71,7 +71,7 @@ pub fn verdict(
     output_reserve: Tokens,
     trigger: &Trigger,
 ) -> Verdict {
-    let mut said = Sentence {
+    let mut sentence = Sentence {
         case,
         clauses: Vec::new(),
         severity: Severity::Ok,
@@ -81,19 +81,19 @@ pub fn verdict(
         trigger,
     };
     if let Some(peak) = recorded.peak() {
-        said.peak(recorded, peak);
-        said.crossings(recorded, limits, peak);
-        said.unanswered(recorded, limits);
-        said.compactions();
+        sentence.peak(recorded, peak);
+        sentence.crossings(recorded, limits, peak);
+        sentence.unanswered(recorded, limits);
+        sentence.compactions();
     } else {
-        let total = said.tokens(case.ledger.total(), false);
-        said.say(format!(
+        let total = sentence.tokens(case.ledger.total(), false);
+        sentence.say(format!(
             "No model call in this file; it has {total} tokens."
         ));
     }
     Verdict {
-        clauses: said.clauses,
-        severity: said.severity,
+        clauses: sentence.clauses,
+        severity: sentence.severity,
     }
 }
 

@@ -86,7 +86,7 @@ fn case(builder: SessionBuilder) -> Case {
     let session = builder.finish();
     let counter = crate::tokens::by_name("chars/4").expect("a counter of ours");
     let ledger =
-        TokenLedger::count(&session, counter, &Progress::default()).expect("nobody cancels");
+        TokenLedger::count(&session, counter, &Progress::default()).expect("it is not cancelled");
     let windows = WindowPlan::constant(WINDOW, session.calls.len(), WindowSource::User);
     Case::new(Arc::new(session), ledger, windows)
 }
@@ -171,9 +171,12 @@ fn the_culprit_weighs_what_its_whole_message_weighs() {
     model_call(&mut builder, 640);
     builder.message(Draft::new(Role::Assistant, text("Done.")));
     let case = case(builder);
-    let said = sentence(&case).text();
+    let shown = sentence(&case).text();
     let weight = case.ledger.message(1).short();
-    assert!(said.contains(&format!("(+{weight}).")), "{said}: {weight}");
+    assert!(
+        shown.contains(&format!("(+{weight}).")),
+        "{shown}: {weight}"
+    );
 }
 
 #[test]
@@ -183,20 +186,20 @@ fn a_first_call_above_the_trigger_blames_what_it_began_with_and_no_small_message
     model_call(&mut builder, 700);
     builder.message(Draft::new(Role::Assistant, text("Hello.")));
     let case = case(builder);
-    let mut really = recorded(&case);
-    really.samples[0].by_kind[Kind::System.index()] = 690;
-    let said = verdict(&case, &really, RESERVE, &Share(0.75).into()).text();
+    let mut run = recorded(&case);
+    run.samples[0].by_kind[Kind::System.index()] = 690;
+    let shown = verdict(&case, &run, RESERVE, &Share(0.75).into()).text();
     assert!(
-        said.ends_with("at call 1: system prompt and tools alone are 690."),
-        "{said}"
+        shown.ends_with("at call 1: system prompt and tools alone are 690."),
+        "{shown}"
     );
-    really.samples[0].by_kind[Kind::System.index()] = 0;
-    let said = verdict(&case, &really, RESERVE, &Share(0.75).into()).text();
+    run.samples[0].by_kind[Kind::System.index()] = 0;
+    let shown = verdict(&case, &run, RESERVE, &Share(0.75).into()).text();
     let is_blameless = case.ledger.message(0).share_of(Tokens(700)).0 < LARGE_SHARE;
     assert_eq!(
-        said.ends_with("at call 1, which began with 1 message."),
+        shown.ends_with("at call 1, which began with 1 message."),
         is_blameless,
-        "{said}"
+        "{shown}"
     );
 }
 
@@ -264,8 +267,8 @@ fn messages_after_the_last_call_that_would_overflow_are_reported() {
     ));
     builder.message(Draft::new(Role::Tool, result("c1", &"ok\n".repeat(2_000))));
     let case = case(builder);
-    let really = crate::engine::recorded(&case, RESERVE, None);
-    let verdict = verdict(&case, &really, RESERVE, &Share(0.75).into());
+    let run = crate::engine::recorded(&case, RESERVE, None);
+    let verdict = verdict(&case, &run, RESERVE, &Share(0.75).into());
     assert_eq!(verdict.severity, Severity::Bad);
     let text = verdict.text();
     assert!(text.contains("Never reached the trigger"), "{text}");
@@ -282,10 +285,10 @@ fn a_context_that_is_largest_at_the_end_peaks_there() {
     builder.message(Draft::new(Role::User, text("Tell me all.")));
     builder.message(Draft::new(Role::Assistant, text(&"and more ".repeat(200))));
     let case = case(builder);
-    let really = crate::engine::recorded(&case, RESERVE, None);
-    let end = really.context.tokens();
-    assert!(really.samples[0].tokens < end);
-    let text = verdict(&case, &really, RESERVE, &Share(0.5).into()).text();
+    let run = crate::engine::recorded(&case, RESERVE, None);
+    let end = run.context.tokens();
+    assert!(run.samples[0].tokens < end);
+    let text = verdict(&case, &run, RESERVE, &Share(0.5).into()).text();
     let peak = format!(
         "(≈{}) at the end. Never reached the trigger (400) before the end.",
         end.short()
@@ -346,14 +349,17 @@ fn a_small_part_of_a_first_call_is_not_the_cause() {
     builder.message(Draft::new(Role::Assistant, text("Done.")));
     let case = case(builder);
     let mut outcome = recorded(&case);
-    let told = |outcome: &Outcome| verdict(&case, outcome, RESERVE, &Share(0.75).into()).text();
+    let text_of = |outcome: &Outcome| verdict(&case, outcome, RESERVE, &Share(0.75).into()).text();
     outcome.samples[0].by_kind[Kind::System.index()] = 100;
-    let said = told(&outcome);
+    let shown = text_of(&outcome);
     assert!(
-        said.contains("call 1, which began with 12 messages."),
-        "{said}"
+        shown.contains("call 1, which began with 12 messages."),
+        "{shown}"
     );
     outcome.samples[0].by_kind[Kind::System.index()] = 400;
-    let said = told(&outcome);
-    assert!(said.contains("system prompt and tools alone are"), "{said}");
+    let shown = text_of(&outcome);
+    assert!(
+        shown.contains("system prompt and tools alone are"),
+        "{shown}"
+    );
 }

@@ -151,14 +151,14 @@ fn listed(
     let mut unknown: Vec<ListedFact> = unknown
         .filter_map(|(fact, _)| {
             let changes = history.changes(fact).iter();
-            let mut left = changes.filter(|(_, state)| *state == FactState::Unknown);
+            let mut left = changes.filter(|change| change.state == FactState::Unknown);
             let used = facts.all()[fact].calls_with_uses();
             let used = used
                 .filter(|call| history.at(fact, *call) == Some(FactState::Unknown))
                 .find(|call| facts.all()[fact].is_current(case.session.calls[*call].context_end));
             Some(ListedFact {
                 fact,
-                left_at: left.next()?.0 as usize,
+                left_at: left.next()?.call as usize,
                 back_at: None,
                 used_at: used,
                 is_unknown: true,

@@ -152,7 +152,7 @@ fn insights(
     floor: &LaneLoss,
 ) -> Vec<(Option<usize>, Insight)> {
     let of = |lane: Option<&str>, loss: &LaneLoss| {
-        loss_insights(&runs.case, names, (lane, &loss.found), &floor.found)
+        loss_insights(&runs.case, names, lane, &loss.found, &floor.found)
     };
     let recorded = of(None, floor).into_iter().map(|found| (None, found));
     let lanes = lanes.iter().zip(&runs.labels).enumerate();

@@ -5,7 +5,7 @@ use super::input::EvaluateInput;
 use super::matrix;
 use super::state::{EvaluateView, kind_label};
 use super::state_marks::{strip, word};
-use crate::analysis::facts::{Fact, FactKind, FactState, Facts};
+use crate::analysis::facts::{Fact, FactKind, Facts, StateChange};
 use crate::app::command::Commands;
 use crate::app::export::command::ExportCommand;
 use crate::app::selection::{SelectCommand, Spot};
@@ -179,7 +179,7 @@ fn call(ui: &mut Ui, call: Option<usize>, is_bad: bool) {
     }
 }
 
-fn calls_strip(ui: &mut Ui, changes: &[(u32, FactState)], n_calls: usize) {
+fn calls_strip(ui: &mut Ui, changes: &[StateChange], n_calls: usize) {
     let size = vec2(ui.available_width() - space::XS, 14.0);
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
     strip(ui, rect, changes, n_calls);
@@ -189,12 +189,12 @@ fn calls_strip(ui: &mut Ui, changes: &[(u32, FactState)], n_calls: usize) {
 }
 
 /// Describes the states of a fact: `verbatim from call 3, gone from call 40`.
-fn changes_text(changes: &[(u32, FactState)]) -> String {
+fn changes_text(changes: &[StateChange]) -> String {
     let shown = changes.iter().take(MAX_CHANGES);
     let shown: Vec<String> = shown
-        .map(|(call, state)| {
-            let call = wording::number(*call as usize);
-            format!("{} from call {call}", word(*state))
+        .map(|change| {
+            let call = wording::number(change.call as usize);
+            format!("{} from call {call}", word(change.state))
         })
         .collect();
     let more = match changes.len().saturating_sub(MAX_CHANGES) {
@@ -349,15 +349,20 @@ fn empty_state(ui: &mut Ui, input: &EvaluateInput<'_>, kept: &LaneFacts, command
 #[cfg(test)]
 mod tests {
     use super::changes_text;
-    use crate::analysis::facts::FactState::{Gone, Verbatim};
+    use crate::analysis::facts::FactState::{self, Gone, Verbatim};
+    use crate::analysis::facts::StateChange;
+
+    fn change(call: u32, state: FactState) -> StateChange {
+        StateChange { call, state }
+    }
 
     #[test]
     fn changes_are_described_with_their_calls() {
         assert_eq!(
-            changes_text(&[(2, Verbatim), (39, Gone)]),
+            changes_text(&[change(2, Verbatim), change(39, Gone)]),
             "verbatim from call 3, gone from call 40"
         );
-        let many: Vec<_> = (0..12).map(|call| (call, Gone)).collect();
+        let many: Vec<_> = (0..12).map(|call| change(call, Gone)).collect();
         assert!(changes_text(&many).ends_with("gone from call 8, and 4 more changes"));
     }
 }

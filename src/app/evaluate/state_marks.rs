@@ -1,6 +1,6 @@
 //! Marks of the states of facts: the bar of a cell, the strip of a fact over the calls, and their legend.
 
-use crate::analysis::facts::{FactState, KindSurvival};
+use crate::analysis::facts::{FactState, KindSurvival, StateChange};
 use crate::app::theme::{Palette, palette};
 use crate::app::widgets::text::small;
 use crate::app::wording;
@@ -68,18 +68,18 @@ pub(super) fn bar(ui: &Ui, rect: Rect, survival: KindSurvival) {
 }
 
 /// Draws the state of a fact at each of `n_calls` calls; nothing before it was stated.
-pub(super) fn strip(ui: &Ui, rect: Rect, changes: &[(u32, FactState)], n_calls: usize) {
+pub(super) fn strip(ui: &Ui, rect: Rect, changes: &[StateChange], n_calls: usize) {
     let place = |call: usize| rect.left() + rect.width() * call as f32 / n_calls.max(1) as f32;
-    for (nth, (from, state)) in changes.iter().enumerate() {
+    for (nth, change) in changes.iter().enumerate() {
         let end = changes
             .get(nth + 1)
-            .map_or(n_calls, |(next, _)| *next as usize);
-        let left = place(*from as usize);
+            .map_or(n_calls, |next| next.call as usize);
+        let left = place(change.call as usize);
         let right = place(end).max(left + 1.5);
-        let half = height(*state) / 2.0;
+        let half = height(change.state) / 2.0;
         let y = rect.center().y;
         let part = Rect::from_min_max(pos2(left, y - half), pos2(right, y + half));
-        mark(ui, part, *state);
+        mark(ui, part, change.state);
     }
 }
 

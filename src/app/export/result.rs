@@ -134,10 +134,13 @@ fn sidecar_files(ui: &mut Ui, sidecars: &Sidecars) {
         ui.label(sidecars.removed.display().to_string());
         ui.label(sidecars.manifest.display().to_string());
     });
-    if let Some((folder, n)) = &sidecars.files {
-        let files = wording::count(*n, "file");
-        let text = format!("{files} written by the policy, in {}", folder.display());
+    if let Some(folder) = &sidecars.files {
+        let (files, path) = (
+            wording::count(folder.n_files, "file"),
+            folder.path.display(),
+        );
+        let text = format!("{files} written by the policy, in {path}");
         ui.add(Label::new(small(ui, text)).truncate())
-            .on_hover_text(folder.display().to_string());
+            .on_hover_text(path.to_string());
     }
 }

@@ -1,7 +1,7 @@
 //! Insights of the session itself, and the further statements of its card.
 
 use crate::analysis::Clause;
-use crate::analysis::insight::{Facts, Insight, besides, insights};
+use crate::analysis::insight::{Insight, InsightInput, besides, insights};
 use crate::app::cost::compute::Costs;
 use crate::app::runs::replays::Runs;
 
@@ -17,16 +17,16 @@ pub struct SessionInsights {
 impl SessionInsights {
     /// Analyzes the session's text.
     pub fn new(runs: &Runs, costs: &Costs) -> Self {
-        let audit = costs.audit.as_ref();
-        let facts = Facts::new(
+        let input = InsightInput::new(
             &runs.case,
             &runs.recorded.outcome,
-            (runs.output_reserve, runs.trigger.clone()),
-            audit,
+            runs.output_reserve,
+            runs.trigger.clone(),
+            costs.audit.as_ref(),
         );
         Self {
-            insights: insights(&facts),
-            besides: besides(&facts),
+            insights: insights(&input),
+            besides: besides(&input),
         }
     }
 }

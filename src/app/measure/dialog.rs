@@ -111,11 +111,11 @@ fn ask_consent(ui: &mut Ui, consent: &Consent) {
         wording::short(cost.tokens)
     );
     let price = match cost.cached {
-        Some((sent, most)) => format!(
+        Some(cached) => format!(
             "{}; with the provider's cache: ≈ {}, at most {}",
             cost.quote,
-            wording::usd(sent),
-            wording::usd(most)
+            wording::usd(cached.sent),
+            wording::usd(cached.most)
         ),
         None => cost.quote.to_string(),
     };

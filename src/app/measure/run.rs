@@ -134,7 +134,7 @@ pub(super) fn replay(
     };
     let evaluation = run(&job, &Plan::new(&job), &mut log, options)?;
     Ok(Planned::Measured(Box::new(Measured {
-        log: log.outcome().0.map(Into::into),
+        log: log.path().map(Into::into),
         ..Measured::new(evaluation, measured.costs)
     })))
 }
@@ -195,8 +195,8 @@ impl Consent {
             on_probes: Some(&on_probes),
         };
         let evaluation = run(&self.job, &self.plan, &mut log, options)?;
-        let (path, error) = log.outcome();
-        let (path, error) = (path.map(Into::into), error.map(str::to_owned));
+        let path = log.path().map(Into::into);
+        let error = log.error().map(str::to_owned);
         let costs = self.costs.clone();
         let rest = match &evaluation.stopped {
             Some(Stopped::Cancelled | Stopped::Failed(_)) => {

@@ -7,7 +7,7 @@ use crate::app::open::document::Document;
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets::text::{first_sentence, small, weak};
 use crate::app::{widgets, wording};
-use crate::exec::stores::existing_folders;
+use crate::exec::stores::{AgentFolder, existing_folders};
 use crate::safe_text;
 use egui::{
     Align, CentralPanel, Frame as UiFrame, Layout, Margin, ProgressBar, RichText, TextEdit,
@@ -131,7 +131,7 @@ fn empty_state(ui: &mut Ui, sessions: &Sessions, commands: &mut Commands) {
         ui.label(weak(ui, text));
     } else {
         ui.label(weak(ui, "No session found in"));
-        for (agent, folder) in places {
+        for AgentFolder { agent, folder } in places {
             let folder = safe_text::one_line(&folder.display().to_string(), 120);
             ui.label(weak(ui, format!("{folder} ({agent})")));
         }

@@ -3,7 +3,7 @@
 use super::command::TuneCommand;
 use super::input::TuneInput;
 use super::sweep::Sweep;
-use crate::analysis::tune::{Alternative, ruled_out_reasons};
+use crate::analysis::tune::{Alternative, ruled_out_counts};
 use crate::app::command::Commands;
 use crate::app::lanes::command::LanesCommand;
 use crate::app::theme::{self, palette, space};
@@ -112,13 +112,19 @@ fn is_applied(input: &TuneInput<'_>, sweep: &Sweep, idx: usize) -> bool {
 
 /// Shows how many settings are ruled out for each reason.
 fn ruled_out(ui: &mut Ui, sweep: &Sweep) {
-    let reasons = ruled_out_reasons(&sweep.points);
-    if reasons.is_empty() {
+    let counts = ruled_out_counts(&sweep.points);
+    if counts.is_empty() {
         return;
     }
-    let reasons: Vec<String> = reasons
+    let reasons: Vec<String> = counts
         .iter()
-        .map(|(_, text, n)| format!("{} {text}", wording::grouped(*n as u64)))
+        .map(|count| {
+            format!(
+                "{} {}",
+                wording::grouped(count.n as u64),
+                count.description()
+            )
+        })
         .collect();
     ui.label(small(ui, format!("Ruled out: {}.", reasons.join(", "))));
 }

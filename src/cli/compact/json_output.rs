@@ -159,9 +159,9 @@ fn sidecars(sidecars: &Sidecars) -> SidecarPaths<'_> {
     SidecarPaths {
         removed: sidecars.removed.to_string_lossy(),
         manifest: sidecars.manifest.to_string_lossy(),
-        files: sidecars.files.as_ref().map(|(folder, count)| FolderEntry {
-            folder: folder.to_string_lossy(),
-            count: *count,
+        files: sidecars.files.as_ref().map(|folder| FolderEntry {
+            folder: folder.path.to_string_lossy(),
+            count: folder.n_files,
         }),
     }
 }

@@ -158,7 +158,7 @@ impl Compared<'_> {
         let name = MessageName::of(case, message as usize);
         let text = match &name {
             MessageName::Call { .. } => name.to_string(),
-            MessageName::Said { .. } => {
+            MessageName::Message { .. } => {
                 let message = &case.session.messages[message as usize];
                 let mut texts = case
                     .session

@@ -98,7 +98,7 @@ pub(super) fn insights(case: &Case, losses: &Losses) -> Vec<Insight> {
     let lanes = losses.lanes.iter().enumerate();
     let found = lanes.flat_map(|(idx, lane)| {
         let name = (idx > 0).then_some(lane.lane.as_str());
-        loss_insights(case, &losses.names, (name, &lane.loss), &recorded.loss)
+        loss_insights(case, &losses.names, name, &lane.loss, &recorded.loss)
     });
     found.collect()
 }

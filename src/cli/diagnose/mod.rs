@@ -15,7 +15,7 @@ use super::output::{json, print_wrapped};
 use super::played::play;
 use super::status::Status;
 use crate::analysis::cost::{Audit, Bills, audit};
-use crate::analysis::insight::{Facts, Insight, Lane, card, insights, lane_insights, sort};
+use crate::analysis::insight::{Insight, InsightInput, Lane, card, insights, lane_insights, sort};
 use crate::analysis::resent::{Growth, ResentMessage, growth, share_of_largest};
 use crate::analysis::{CallRange, Clause, Trigger};
 use crate::engine::Case;
@@ -152,18 +152,18 @@ fn diagnose<'a>(
     let played = lanes.iter().filter_map(|lane| lane.played.lane());
     let trigger = Trigger::of_lanes(case, reserve, played);
     let of_session = || {
-        let facts = Facts::new(case, recorded, (reserve, trigger), audit);
-        let found = insights(&facts);
-        (facts, found)
+        let input = InsightInput::new(case, recorded, reserve, trigger, audit);
+        let found = insights(&input);
+        (input, found)
     };
     let of_lanes = || losses::losses(case, bills, &lanes, reserve);
-    let ((facts, mut found), losses) = rayon::join(of_session, of_lanes);
+    let ((input, mut found), losses) = rayon::join(of_session, of_lanes);
     found.extend(lanes.iter().flat_map(|lane| of_lane(case, lane)));
     found.extend(losses::insights(case, &losses));
     sort(&mut found);
-    let heaviest = facts.resent.heaviest(&case.session, MAX_RESENT).into_iter();
+    let heaviest = input.resent.heaviest(&case.session, MAX_RESENT).into_iter();
     let most_resent = heaviest.map(|resent| {
-        let user = facts.uses.of_message(resent.message);
+        let user = input.uses.of_message(resent.message);
         MostResent {
             resent,
             last_user: user.and_then(|message| case.session.messages[message].call),
@@ -172,11 +172,11 @@ fn diagnose<'a>(
     Diagnosis {
         loaded,
         reserve,
-        trigger: facts.trigger.share,
-        card: card(&facts),
+        trigger: input.trigger.share,
+        card: card(&input),
         insights: found,
         prices,
-        sent: facts.resent.sent,
+        sent: input.resent.sent,
         most_resent: most_resent.collect(),
         growth: largest_growth(&growth(case, recorded)),
         lanes,

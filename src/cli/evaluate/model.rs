@@ -159,16 +159,15 @@ impl ModelTierArgs {
         };
         let result = run(&job, &plan, &mut log, options);
         progress("");
-        let (path, error) = log.outcome();
-        if let Some(error) = error {
+        if let Some(error) = log.error() {
             note(error);
         }
-        if let (Some(path), Some(_)) = (path, &model) {
+        if let (Some(path), Some(_)) = (log.path(), &model) {
             note(&format!("logged in {}", path.display()));
         }
         let evaluation = result.map_err(|error| anyhow!(error))?;
         if let Some(stopped) = &evaluation.stopped {
-            note(&stop_text(stopped, path.is_some()));
+            note(&stop_text(stopped, log.path().is_some()));
         }
         let shown = Shown {
             text: &|| model_text::text(&evaluation.report),
@@ -256,12 +255,12 @@ fn announcement(model: &Model, cost: &PlanCost) -> String {
         tokens(cost.answers),
         cost.quote,
     );
-    if let Some((sent, most)) = cost.cached {
+    if let Some(cached) = cost.cached {
         let _ = write!(
             text,
             "; with the provider's cache: ≈ {}, at most {}",
-            usd(sent),
-            usd(most)
+            usd(cached.sent),
+            usd(cached.most)
         );
     }
     if cost.pairs > 0 {

@@ -9,7 +9,7 @@ use crate::cli::output::{counted, note, print, progress};
 use crate::cli::status::Status;
 use crate::cli::targets::Targets;
 use crate::engine::recorded;
-use crate::exec::{check_own, write_own};
+use crate::exec::{OwnFileKind, check_own, write_own};
 use crate::figure::whole_percent;
 use crate::units::{Share, Tokens};
 use anyhow::bail;
@@ -37,11 +37,11 @@ pub(super) fn run(
     page: &Path,
     shared: &GlobalOptions,
 ) -> anyhow::Result<Status> {
-    let own = (
-        "page of plimsoll evaluate --validity",
-        is_own as fn(&str) -> bool,
-    );
-    check_own(page, own)?;
+    let kind = OwnFileKind {
+        name: "page of plimsoll evaluate --validity",
+        is_own,
+    };
+    check_own(page, kind)?;
     let mut validity = Validity::default();
     targets.each(shared, |id, case| {
         progress(&format!("{id}"));
@@ -56,7 +56,7 @@ pub(super) fn run(
         Ok(())
     })?;
     progress("");
-    write_own(page, &text(&validity), own)?;
+    write_own(page, &text(&validity), kind)?;
     note(&format!("{} written", page.display()));
     print(&format!(
         "{} with {}\n",

@@ -2,12 +2,18 @@
 
 use crate::analysis::tune::{Figures, Score};
 use crate::cli::figures::FiguresEntry;
+use crate::exec::OwnFileKind;
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Marker that identifies a file as a baseline.
 pub(super) const KIND: &str = "baseline of plimsoll gate";
+
+pub(super) const FILE_KIND: OwnFileKind = OwnFileKind {
+    name: KIND,
+    is_own: Baseline::is_one,
+};
 
 /// Version of the file format.
 const FORMAT_VERSION: u32 = 2;

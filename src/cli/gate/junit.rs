@@ -3,6 +3,7 @@
 use super::retained::LaneCheck;
 use super::{Judged, Verdict};
 use crate::analysis::tune::Check;
+use crate::exec::OwnFileKind;
 use crate::safe_text::is_interpreted;
 use std::fmt::Write as _;
 
@@ -20,7 +21,10 @@ pub(super) const NOTHING_JUDGED: &str =
 pub(super) const NOTHING_COMPARED: &str = "failed: nothing compared, because the baseline contains none of these lanes; write it with --write-baseline or give limits such as --max-peak 0.9";
 
 /// Description of the file and the function that recognizes it.
-pub(super) const OWN: (&str, fn(&str) -> bool) = ("JUnit result of plimsoll gate", is_own);
+pub(super) const FILE_KIND: OwnFileKind = OwnFileKind {
+    name: "JUnit result of plimsoll gate",
+    is_own,
+};
 
 fn is_own(text: &str) -> bool {
     text.strip_prefix(DECLARATION)

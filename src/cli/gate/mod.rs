@@ -125,13 +125,13 @@ impl Args {
 /// Reads the baseline and checks the paths of the output files, before the sessions are played.
 fn opened(options: &Options) -> anyhow::Result<Option<Baseline>> {
     if let Some(junit) = &options.junit {
-        check_own(junit, junit::OWN)?;
+        check_own(junit, junit::FILE_KIND)?;
     }
     let Some(path) = &options.baseline else {
         return Ok(None);
     };
     if options.write_baseline {
-        check_own(path, (baseline::KIND, Baseline::is_one))?;
+        check_own(path, baseline::FILE_KIND)?;
         return Ok(None);
     }
     let file = path.to_string_lossy().into_owned();
@@ -257,11 +257,11 @@ impl Verdict {
                 .iter()
                 .map(|s| (s.id.to_string(), s.session.clone()));
             let text = Baseline::new(sessions.collect::<BTreeMap<_, _>>()).text()?;
-            write_own(path, &text, (baseline::KIND, Baseline::is_one))?;
+            write_own(path, &text, baseline::FILE_KIND)?;
             self.written = Some(path.to_string_lossy().into_owned());
         }
         if let Some(path) = &options.junit {
-            write_own(Path::new(path), &self.junit(), junit::OWN)?;
+            write_own(Path::new(path), &self.junit(), junit::FILE_KIND)?;
         }
         Ok(())
     }

@@ -35,20 +35,19 @@ pub(super) fn session(
     let gauge = Gauge::new(case, Bills::new(case, billing), &names);
     let policies = lanes.policies.par_iter().zip(&lanes.hashes);
     let played = policies.map(|(lane, sha256)| {
-        let (score, reasons) = gauge.judge(&lane.policy, &lane.knobs);
-        let figures = Figures::new(score, &reasons);
+        let figures = Figures::new(&gauge.assess(&lane.policy, &lane.knobs));
         let played = BaselineLane {
             policy: lane.policy.name.clone(),
             policy_sha256: sha256.clone(),
             settings: by_name(&lane.knobs),
-            figures: FiguresEntry::from(score),
+            figures: FiguresEntry::from(figures.score),
             thrash: figures.flaw,
         };
         (lane.name.clone(), played)
     });
     let mut played: BTreeMap<String, BaselineLane> = played.collect();
     if let Some(none) = &lanes.recorded_as {
-        let score = gauge.really(&recorded(case, none.output_reserve(case), None));
+        let score = gauge.recorded_score(&recorded(case, none.output_reserve(case), None));
         let lane = BaselineLane {
             policy: ALWAYS[0].to_owned(),
             policy_sha256: String::new(),

@@ -163,11 +163,9 @@ fn searched(folders: &[PathBuf]) -> Vec<FolderEntry> {
     if !folders.is_empty() {
         return given.collect();
     }
-    let stores = existing_folders()
-        .into_iter()
-        .map(|(agent, folder)| FolderEntry {
-            agent: Some(agent),
-            folder: shown(&folder),
-        });
+    let stores = existing_folders().into_iter().map(|store| FolderEntry {
+        agent: Some(store.agent),
+        folder: shown(&store.folder),
+    });
     stores.collect()
 }

@@ -9,7 +9,7 @@ use super::output::{clean, counted, grouped, json, note, percent, print_wrapped,
 use super::status::Status;
 use crate::exec::is_taken;
 use crate::exec::stores::{
-    Cache, FoundFile, FoundFiles, Listed, Listing, PeakBasis, STORES, SessionSummary,
+    AgentFolder, Cache, FoundFile, FoundFiles, Listed, Listing, PeakBasis, STORES, SessionSummary,
     existing_folders, find, find_in, list,
 };
 use crate::progress::Progress;
@@ -124,7 +124,7 @@ impl Args {
         }
         let is_meant = |agent: &str| self.agent.is_none_or(|only| only == agent);
         let mut places = existing_folders();
-        places.retain(|(agent, _)| is_meant(agent));
+        places.retain(|place| is_meant(place.agent));
         if places.is_empty() {
             let known = STORES.iter().map(|store| store.agent);
             let known: Vec<_> = known.filter(|agent| is_meant(agent)).collect();
@@ -133,7 +133,7 @@ impl Args {
                 known.join(", ")
             );
         }
-        for (agent, folder) in places {
+        for AgentFolder { agent, folder } in places {
             let _ = writeln!(text, "  {agent:<14}  {}", clean(&shown(&folder)));
         }
         let _ = writeln!(text, "{elsewhere}");

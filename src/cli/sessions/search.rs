@@ -95,9 +95,9 @@ pub(super) fn run(
 }
 
 fn json_output<'a>(result: &'a SearchResult, n_shown: usize, query: &'a str) -> SessionSearch<'a> {
-    let unreadable = result.unread.iter().map(|(path, why)| UnsearchedEntry {
-        path: shown(path),
-        reason: why,
+    let unreadable = result.unread.iter().map(|file| UnsearchedEntry {
+        path: shown(&file.path),
+        reason: &file.reason,
     });
     SessionSearch {
         query,

@@ -195,8 +195,8 @@ impl Args {
 fn list(path: &Path, shared: &GlobalOptions) -> anyhow::Result<()> {
     let (kept, sessions, logs) = (State::kept(), Cache::kept(), logs());
     let workspaces = Workspaces::here();
-    let (n_workspaces, bytes) = workspaces.size();
-    let folder = workspaces.folder().filter(|_| n_workspaces > 0);
+    let size = workspaces.size();
+    let folder = workspaces.folder().filter(|_| size.n_files > 0);
     let index = IndexFolder::here();
     let found = kept.is_some();
     let state = kept.unwrap_or_default();
@@ -211,8 +211,8 @@ fn list(path: &Path, shared: &GlobalOptions) -> anyhow::Result<()> {
         presets: own_presets(),
         workspaces: folder.map(|folder| WorkspaceFolder {
             path: folder.to_string_lossy(),
-            count: n_workspaces,
-            bytes,
+            count: size.n_files,
+            bytes: size.bytes,
         }),
         index: IndexFile::of(&index),
         logs: logs.iter().map(log_entry).collect(),

@@ -34,7 +34,7 @@ impl Findings {
                     point.is_now,
                     front.contains(&idx),
                     picked == Some(idx),
-                    point.ruled_out.map_or("", |why| why.name()),
+                    point.ruled_out.map_or("", |why| why.reason.name()),
                 );
             }
         }

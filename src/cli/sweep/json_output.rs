@@ -253,10 +253,10 @@ fn at_risk(point: &Point) -> Option<usize> {
     Some(point.score?.risk.references)
 }
 
-fn ruled_out(reason: &RuledOut) -> RuledOutEntry {
+fn ruled_out(ruled_out: &RuledOut) -> RuledOutEntry {
     RuledOutEntry {
-        reason: reason.name(),
-        call: reason.call() + 1,
-        text: reason.to_string(),
+        reason: ruled_out.reason.name(),
+        call: ruled_out.call + 1,
+        text: ruled_out.to_string(),
     }
 }

@@ -10,7 +10,7 @@ use super::args::GlobalOptions;
 use super::output::{json, print, print_wrapped, progress};
 use super::status::Status;
 use super::targets::{Skipped, Targets};
-use crate::analysis::tune::{Point, Robust, Subject, changed_settings, plan, robust};
+use crate::analysis::tune::{Point, Robust, Subject, SweptSession, changed_settings, plan, robust};
 use crate::units::Share;
 pub(super) use json_output::Sweep;
 use options::{Options, Policies};
@@ -67,7 +67,10 @@ impl Args {
         })?;
         let weight = self.options.weight;
         let robust = (sessions.len() > 1).then(|| {
-            let all = sessions.iter().map(|s| (&*s.points, s.preference(weight)));
+            let all = sessions.iter().map(|swept| SweptSession {
+                points: &swept.points,
+                preference: swept.preference(weight),
+            });
             robust(&all.collect::<Vec<_>>())
         });
         let findings = Findings {
@@ -95,7 +98,6 @@ impl Findings {
     fn set(&self, point: &Point) -> Vec<String> {
         let subject = &self.subjects[point.subject];
         let differing = changed_settings(&subject.policy, &subject.policy.defaults(), &point.knobs);
-        let set = differing.into_iter();
-        set.map(|(name, value)| format!("{name}={value}")).collect()
+        differing.iter().map(ToString::to_string).collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Findings, Swept};
 use crate::analysis::tune::{
-    CostUnit, Point, Recommendation, Risk, changed_settings, cost_unit, front, ruled_out_reasons,
+    CostUnit, Point, Recommendation, Risk, changed_settings, cost_unit, front, ruled_out_counts,
     trade_off,
 };
 use crate::cli::output::{clean, counted, percent, tokens};
@@ -99,8 +99,8 @@ impl Findings {
             lanes.join(", "),
             if works == 1 { "works" } else { "work" }
         );
-        for (_, problem, n) in ruled_out_reasons(points) {
-            let _ = write!(text, "; {n} {problem}");
+        for count in ruled_out_counts(points) {
+            let _ = write!(text, "; {} {}", count.n, count.description());
         }
         text.push_str(".\n");
         if cost_unit(points) == CostUnit::Tokens && works > 0 {
@@ -161,11 +161,8 @@ impl Findings {
             &crate::engine::KnobValues::default(),
             &point.knobs,
         );
-        all.retain(|(name, _)| subject.axes.iter().any(|axis| axis.knob == *name));
-        let all: Vec<String> = all
-            .into_iter()
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect();
+        all.retain(|changed| subject.axes.iter().any(|axis| axis.knob == changed.knob));
+        let all: Vec<String> = all.iter().map(ToString::to_string).collect();
         clean(&all.join(" ")).into_owned()
     }
 

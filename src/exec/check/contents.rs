@@ -2,7 +2,7 @@
 //! Formats may differ in everything else.
 
 use super::promise::{Promise, context_messages};
-use crate::exec::contents::{CallItem, Contents};
+use crate::exec::contents::{CallItem, Contents, Located};
 use crate::session::{ManagedEntry, ManagedPart, Session};
 use serde_json::Value;
 
@@ -88,9 +88,8 @@ fn differing_call(promised: &[CallItem<'_>], found: &[CallItem<'_>]) -> Option<S
         .then(|| format!("{} calls instead of {}", found.len(), promised.len()))
 }
 
-fn differing_tool(promised: &[(usize, Value)], found: &[(usize, Value)]) -> Option<String> {
-    let tools = |list: &[(usize, Value)]| -> Vec<Value> {
-        list.iter().map(|(_, tool)| tool.clone()).collect()
-    };
-    (tools(promised) != tools(found)).then(|| "the tool definitions differ".to_owned())
+fn differing_tool(promised: &[Located<Value>], found: &[Located<Value>]) -> Option<String> {
+    let promised = promised.iter().map(|tool| &tool.item);
+    (!promised.eq(found.iter().map(|tool| &tool.item)))
+        .then(|| "the tool definitions differ".to_owned())
 }

@@ -2,6 +2,7 @@
 
 use super::outcome::Check;
 use super::promise::{Promise, context_messages};
+use crate::figure::counted;
 use crate::formats::{self, ResultPosition};
 use crate::session::{Body, Message, Part, Role, Session};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -29,8 +30,15 @@ impl Fault {
     }
 }
 
-/// A fault with the index of its message and the id of the call.
-type Found<'a> = (usize, Fault, &'a str);
+/// A call that providers reject.
+#[derive(Clone, Copy)]
+struct FaultyCall<'a> {
+    /// Index of its message.
+    message: usize,
+    fault: Fault,
+    /// Id of the call.
+    call: &'a str,
+}
 
 /// Checks that every result directly follows its call, unless the source has the same fault in the same format.
 pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
@@ -45,7 +53,12 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
     } else {
         found.clone()
     };
-    if let Some((message, fault, call)) = new.first() {
+    if let Some(FaultyCall {
+        message,
+        fault,
+        call,
+    }) = new.first()
+    {
         let others = match new.len() - 1 {
             0 => String::new(),
             n => format!(", and {n} more"),
@@ -61,18 +74,18 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
         .iter()
         .map(|idx| read.parts_of(&read.messages[*idx]));
     let calls: usize = parts.map(|parts| calls_of(parts).count()).sum();
-    let position = match result_position(read) {
+    let position = match required_position(read) {
         ResultPosition::AnywhereAfter => "after",
         _ => "directly after",
     };
-    let calls = crate::figure::counted(calls, "call");
+    let calls = counted(calls, "call");
     if found.is_empty() {
         return Check::passed(
             "pairs",
             format!("{calls}, every result {position} its call"),
         );
     }
-    let faults = counted(&found);
+    let faults = fault_counts(&found);
     Check::warned(
         "pairs",
         format!("{calls}, {faults} as in the source: providers reject this unless it is repaired"),
@@ -80,21 +93,23 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
 }
 
 /// Removes the faults that the source has, too.
-fn without_known<'a>(found: &[Found<'a>], known: &[Found<'_>]) -> Vec<Found<'a>> {
+fn without_known<'a>(found: &[FaultyCall<'a>], known: &[FaultyCall<'_>]) -> Vec<FaultyCall<'a>> {
+    let key = |faulty: &FaultyCall<'_>| (faulty.fault, faulty.call.to_owned());
     let mut left: HashMap<(Fault, String), usize> = HashMap::new();
-    for (_, fault, call) in known {
-        *left.entry((*fault, (*call).to_owned())).or_default() += 1;
+    for faulty in known {
+        *left.entry(key(faulty)).or_default() += 1;
     }
-    let is_new = |(_, fault, call): &&Found<'a>| {
-        let known = left.get_mut(&(*fault, (*call).to_owned()));
+    let is_new = |faulty: &&FaultyCall<'a>| {
+        let known = left.get_mut(&key(faulty));
         known.filter(|n| **n > 0).map(|n| *n -= 1).is_none()
     };
     found.iter().filter(is_new).copied().collect()
 }
 
-fn counted(found: &[Found<'_>]) -> String {
+/// Formats the number of calls with each fault.
+fn fault_counts(found: &[FaultyCall<'_>]) -> String {
     let of = |fault: &Fault| {
-        let n = found.iter().filter(|(_, other, _)| other == fault).count();
+        let n = found.iter().filter(|faulty| faulty.fault == *fault).count();
         (n > 0).then(|| format!("{n} {}", fault.description()))
     };
     Fault::ALL
@@ -105,7 +120,7 @@ fn counted(found: &[Found<'_>]) -> String {
 }
 
 /// Finds the faults of these messages, in order.
-fn faults<'a>(session: &'a Session, order: &[usize]) -> Vec<Found<'a>> {
+fn faults<'a>(session: &'a Session, order: &[usize]) -> Vec<FaultyCall<'a>> {
     let messages: Vec<&Message> = order.iter().map(|idx| &session.messages[*idx]).collect();
     // Parts with results that follow their call as required.
     let mut taken: HashSet<usize> = HashSet::new();
@@ -132,24 +147,27 @@ fn faults<'a>(session: &'a Session, order: &[usize]) -> Vec<Found<'a>> {
     let results = results.flat_map(|(at, m)| results_of(session, m).map(move |r| (at, r)));
     let left = results.filter(is_left).map(|(at, (_, call))| (at, call));
     let mut found = matched(missed, left.collect());
-    found.sort_by_key(|(at, ..)| *at);
-    let allows_gaps = result_position(session) == ResultPosition::AnywhereAfter;
+    found.sort_by_key(|faulty| faulty.message);
+    if required_position(session) == ResultPosition::AnywhereAfter {
+        found.retain(|faulty| faulty.fault != Fault::Apart);
+    }
+    for faulty in &mut found {
+        faulty.message = order[faulty.message];
+    }
     found
-        .into_iter()
-        .filter(|(_, fault, _)| !(allows_gaps && *fault == Fault::Apart))
-        .map(|(at, fault, call)| (order[at], fault, call))
-        .collect()
 }
 
-fn result_position(session: &Session) -> ResultPosition {
+/// Returns the position of results that the provider of a session's format requires.
+fn required_position(session: &Session) -> ResultPosition {
     let format = formats::by_name(session.source.format);
     format.map_or(ResultPosition::BeforeNextAnswer, |format| {
         format.result_position
     })
 }
 
-/// Matches the remaining calls and results: a result after its call is [`Fault::Apart`].
-fn matched<'a>(missed: Vec<(usize, &'a str)>, left: Vec<(usize, &'a str)>) -> Vec<Found<'a>> {
+/// Matches the remaining calls and results, each with the position of its message: a result after its call is
+/// [`Fault::Apart`].
+fn matched<'a>(missed: Vec<(usize, &'a str)>, left: Vec<(usize, &'a str)>) -> Vec<FaultyCall<'a>> {
     // Messages with the results of each call, in order.
     let mut positions: HashMap<&str, VecDeque<usize>> = HashMap::new();
     for (at, call) in &left {
@@ -162,7 +180,11 @@ fn matched<'a>(missed: Vec<(usize, &'a str)>, left: Vec<(usize, &'a str)>) -> Ve
             let first = places.partition_point(|place| *place <= at);
             places.remove(first)
         });
-        found.push((at, later.map_or(Fault::Unanswered, |_| Fault::Apart), call));
+        found.push(FaultyCall {
+            message: at,
+            fault: later.map_or(Fault::Unanswered, |_| Fault::Apart),
+            call,
+        });
     }
     for (at, call) in left {
         let is_left = positions.get_mut(call).is_some_and(|places| {
@@ -174,30 +196,31 @@ fn matched<'a>(missed: Vec<(usize, &'a str)>, left: Vec<(usize, &'a str)>) -> Ve
             is_left
         });
         if is_left {
-            found.push((at, Fault::Orphan, call));
+            found.push(FaultyCall {
+                message: at,
+                fault: Fault::Orphan,
+                call,
+            });
         }
     }
     found
 }
 
-/// Returns the results at the position that the format requires for those of the previous message.
+/// Returns the results at the position that the format's provider requires for those of the previous message.
 fn following_results<'a>(session: &'a Session, rest: &[&Message]) -> Vec<(usize, &'a str)> {
-    let position = result_position(session);
+    let position = required_position(session);
+    let messages = rest.iter();
     let n = match position {
-        ResultPosition::NextToolMessages => {
-            rest.iter().take_while(|m| m.role == Role::Tool).count()
-        }
+        ResultPosition::NextToolMessages => messages.take_while(|m| m.role == Role::Tool).count(),
         ResultPosition::StartOfNextMessage => {
-            rest.iter().take(1).filter(|m| m.role == Role::User).count()
+            messages.take(1).filter(|m| m.role == Role::User).count()
         }
-        ResultPosition::BeforeNextAnswer | ResultPosition::AnywhereAfter => rest
-            .iter()
-            .take_while(|m| m.role != Role::Assistant)
-            .count(),
+        ResultPosition::BeforeNextAnswer | ResultPosition::AnywhereAfter => {
+            messages.take_while(|m| m.role != Role::Assistant).count()
+        }
     };
-    let is_headed = position == ResultPosition::StartOfNextMessage;
     let results = |message: &&Message| {
-        let head = if is_headed {
+        let head = if position == ResultPosition::StartOfNextMessage {
             head(session.parts_of(message))
         } else {
             message.parts.len()

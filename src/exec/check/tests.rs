@@ -28,7 +28,7 @@ fn case_of(source: &str) -> Case {
         .remove(0);
     let counter = crate::tokens::default_counter();
     let ledger =
-        TokenLedger::count(&session, counter, &Progress::default()).expect("nobody cancels");
+        TokenLedger::count(&session, counter, &Progress::default()).expect("it is not cancelled");
     let windows = WindowPlan::constant(Tokens(1_000), session.calls.len(), WindowSource::User);
     Case::new(std::sync::Arc::new(session), ledger, windows)
 }

@@ -1,14 +1,12 @@
 //! Aspects of a conversion: whether the session has them and the written file kept them, with their descriptions for users.
 
+use crate::exec::contents::Located;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::hash::Hash;
 
 /// Maximum number of messages that are listed per aspect.
 const MAX_LISTED: usize = 5;
-
-/// A noun in plural and singular.
-type Noun = (&'static str, &'static str);
 
 /// Something that a session has, counted in the session and in the written file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,8 +72,8 @@ impl Aspect {
     }
 }
 
-/// Creates an aspect from two counts.
-pub(super) fn counted((plural, singular): Noun, held: usize, kept: usize) -> Aspect {
+/// Creates an aspect from two counts. The noun is given in plural and singular.
+pub(super) fn counted([plural, singular]: [&'static str; 2], held: usize, kept: usize) -> Aspect {
     Aspect {
         plural,
         singular,
@@ -89,20 +87,20 @@ pub(super) fn counted((plural, singular): Noun, held: usize, kept: usize) -> Asp
 
 /// Creates an aspect from the items of the source that were found, each as often as it was found.
 pub(super) fn same<T: Hash + Eq>(
-    noun: Noun,
+    noun: [&'static str; 2],
     is_content: bool,
-    source: &[(usize, T)],
-    found: &[(usize, T)],
+    source: &[Located<T>],
+    found: &[Located<T>],
 ) -> Aspect {
     let mut there: HashMap<&T, usize> = HashMap::new();
-    for (_, item) in found {
-        *there.entry(item).or_default() += 1;
+    for found in found {
+        *there.entry(&found.item).or_default() += 1;
     }
     let mut missing = Vec::new();
-    for (message, item) in source {
-        match there.get_mut(item) {
+    for source in source {
+        match there.get_mut(&source.item) {
             Some(n) if *n > 0 => *n -= 1,
-            _ => missing.push(*message),
+            _ => missing.push(source.message),
         }
     }
     with_missing(noun, is_content, source.len(), missing)
@@ -110,7 +108,7 @@ pub(super) fn same<T: Hash + Eq>(
 
 /// Creates an aspect that is missing in these messages.
 pub(super) fn with_missing(
-    noun: Noun,
+    noun: [&'static str; 2],
     is_content: bool,
     held: usize,
     missing: Vec<usize>,

@@ -2,11 +2,12 @@
 
 use super::aspect::{Aspect, counted, same, with_missing};
 use super::metadata;
-use crate::exec::contents::{CallItem, Contents};
+use crate::exec::contents::{CallItem, Contents, Located};
 use crate::exec::files::sha256;
 use crate::exec::load::Loaded;
 use crate::formats;
 use crate::session::{Body, Role, Session};
+use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
 
 /// Returns all aspects that the session has.
@@ -19,23 +20,27 @@ pub(super) fn aspects(loaded: &Loaded, read: &Session) -> Vec<Aspect> {
     texts(&source, &found, &mut all);
     calls(&source, &found, &mut all);
     all.push(same(
-        ("images and files", "image or file"),
+        ["images and files", "image or file"],
         true,
         &media_keys(session, &source),
         &media_keys(read, &found),
     ));
-    let tools = |contents: &Contents<'_>| -> Vec<(usize, String)> {
+    let tools = |contents: &Contents<'_>| -> Vec<Located<String>> {
         let tools = contents.tools.iter();
-        tools.map(|(at, tool)| (*at, tool.to_string())).collect()
+        let text = |tool: &Located<Value>| Located {
+            message: tool.message,
+            item: tool.item.to_string(),
+        };
+        tools.map(text).collect()
     };
     all.push(same(
-        ("tool definitions", "tool definition"),
+        ["tool definitions", "tool definition"],
         true,
         &tools(&source),
         &tools(&found),
     ));
     let mut reasoning = same(
-        ("reasoning blocks", "reasoning block"),
+        ["reasoning blocks", "reasoning block"],
         false,
         &source.reasoning,
         &found.reasoning,
@@ -59,7 +64,7 @@ fn history(session: &Session) -> Contents<'_> {
 }
 
 /// Returns a key of every media part: its hash or, if the file lacks its bytes, its kind and size.
-fn media_keys(session: &Session, contents: &Contents<'_>) -> Vec<(usize, String)> {
+fn media_keys(session: &Session, contents: &Contents<'_>) -> Vec<Located<String>> {
     let key = |part: usize| match (
         formats::media_bytes(session, part),
         &session.parts[part].body,
@@ -68,10 +73,11 @@ fn media_keys(session: &Session, contents: &Contents<'_>) -> Vec<(usize, String)
         (None, Body::Media { media, bytes, .. }) => format!("{media:?} {bytes}"),
         (None, _) => String::new(),
     };
-    let media = contents.media.iter();
-    media
-        .map(|(message, part)| (*message, key(*part)))
-        .collect()
+    let keys = contents.media.iter().map(|media| Located {
+        message: media.message,
+        item: key(media.item),
+    });
+    keys.collect()
 }
 
 /// Compares texts, their roles and their order.
@@ -98,21 +104,21 @@ fn texts(source: &Contents<'_>, found: &Contents<'_>, all: &mut Vec<Aspect>) {
         last = last.max(position);
     }
     let (n, n_found) = (source.texts.len(), source.texts.len() - missing.len());
-    all.push(with_missing(("texts", "text"), true, n, missing));
+    all.push(with_missing(["texts", "text"], true, n, missing));
     all.push(with_missing(
-        ("texts with the same role", "text with the same role"),
+        ["texts with the same role", "text with the same role"],
         false,
         n_found,
         others,
     ));
     all.push(with_missing(
-        ("texts in the original order", "text in the original order"),
+        ["texts in the original order", "text in the original order"],
         false,
         n_found,
         moved,
     ));
     all.push(counted(
-        ("blank texts", "blank text"),
+        ["blank texts", "blank text"],
         source.n_blank,
         found.n_blank,
     ));
@@ -150,28 +156,28 @@ fn calls(source: &Contents<'_>, found: &Contents<'_>, all: &mut Vec<Aspect>) {
         }
     }
     all.push(with_missing(
-        ("calls", "call"),
+        ["calls", "call"],
         true,
         source.calls.len(),
         no_call,
     ));
     all.push(with_missing(
-        ("results", "result"),
+        ["results", "result"],
         true,
         n_results,
         no_result,
     ));
     all.push(with_missing(
-        ("error flags of results", "error flag of a result"),
+        ["error flags of results", "error flag of a result"],
         false,
         n_failed,
         no_error,
     ));
     let mut open = counted(
-        (
+        [
             "calls without a recorded result",
             "call without a recorded result",
-        ),
+        ],
         n_noted,
         0,
     );

@@ -1,6 +1,7 @@
 //! Compares metadata: of messages, calls, the session, and the rest of the file.
 
 use super::aspect::{Aspect, counted, same};
+use crate::exec::contents::Located;
 use crate::exec::load::Loaded;
 use crate::session::{Call, Message, Session};
 use std::collections::HashSet;
@@ -17,14 +18,14 @@ pub(super) fn of_messages(session: &Session, read: &Session, all: &mut Vec<Aspec
     let mut messages = |noun, has: fn(&Message) -> bool| {
         all.push(counted(noun, count(session, has), count(read, has)));
     };
-    messages(("times of messages", "time of a message"), |m| {
+    messages(["times of messages", "time of a message"], |m| {
         m.time.is_some()
     });
     messages(
-        (
+        [
             "flags of messages that the program wrote as the user",
             "flag of a message that the program wrote as the user",
-        ),
+        ],
         |m| m.is_injected,
     );
     let ids: HashSet<&str> = read
@@ -36,7 +37,7 @@ pub(super) fn of_messages(session: &Session, read: &Session, all: &mut Vec<Aspec
     let own: Vec<&str> = own.filter_map(|m| m.id.as_deref()).collect();
     let kept = own.iter().filter(|id| ids.contains(*id)).count();
     all.push(counted(
-        ("ids of messages", "id of a message"),
+        ["ids of messages", "id of a message"],
         own.len(),
         kept,
     ));
@@ -44,14 +45,16 @@ pub(super) fn of_messages(session: &Session, read: &Session, all: &mut Vec<Aspec
 
 /// Compares models, usage and windows of calls.
 pub(super) fn of_calls(session: &Session, read: &Session, all: &mut Vec<Aspect>) {
-    let models = |session: &Session| -> Vec<(usize, String)> {
+    let models = |session: &Session| -> Vec<Located<String>> {
         let models = session.calls.iter().filter_map(|call| call.model);
-        models
-            .map(|model| (0, session.models[model].clone()))
-            .collect()
+        let located = models.map(|model| Located {
+            message: 0,
+            item: session.models[model].clone(),
+        });
+        located.collect()
     };
     let mut named = same(
-        ("calls that name their model", "call that names its model"),
+        ["calls that name their model", "call that names its model"],
         false,
         &models(session),
         &models(read),
@@ -65,38 +68,38 @@ pub(super) fn of_calls(session: &Session, read: &Session, all: &mut Vec<Aspect>)
         all.push(counted(noun, count(session, has), count(read, has)));
     };
     calls(
-        ("reported tokens of calls", "call's reported tokens"),
+        ["reported tokens of calls", "call's reported tokens"],
         |call| call.usage.is_some(),
     );
     calls(
-        ("context windows of calls", "context window of a call"),
+        ["context windows of calls", "context window of a call"],
         |call| call.window.is_some(),
     );
-    calls(("separate model calls", "separate model call"), |_| true);
+    calls(["separate model calls", "separate model call"], |_| true);
 }
 
 /// Compares compactions, title and project folder.
 pub(super) fn of_session(session: &Session, read: &Session, all: &mut Vec<Aspect>) {
     let (held, kept) = (session.compactions.len(), read.compactions.len());
-    all.push(counted(("compactions", "compaction"), held, kept));
+    all.push(counted(["compactions", "compaction"], held, kept));
     let written = |session: &Session| session.messages.iter().filter(|m| !m.in_history).count();
     let mut summaries = counted(
-        (
+        [
             "messages that compactions wrote",
             "message that a compaction wrote",
-        ),
+        ],
         written(session),
         written(read),
     );
     "the messages that they replaced are included".clone_into(&mut summaries.detail);
     all.push(summaries);
     all.push(counted(
-        ("title of the session", "title of the session"),
+        ["title of the session", "title of the session"],
         usize::from(session.title != session.source.name),
         usize::from(read.title == session.title),
     ));
     all.push(counted(
-        ("folder of the project", "folder of the project"),
+        ["folder of the project", "folder of the project"],
         usize::from(session.project.is_some()),
         usize::from(read.project == session.project),
     ));
@@ -106,10 +109,10 @@ pub(super) fn of_session(session: &Session, read: &Session, all: &mut Vec<Aspect
 pub(super) fn of_file(loaded: &Loaded) -> [Aspect; 2] {
     let others = loaded.conversations.len().saturating_sub(1);
     let mut conversations = counted(
-        (
+        [
             "other conversations of the file",
             "other conversation of the file",
-        ),
+        ],
         others,
         0,
     );
@@ -121,10 +124,10 @@ pub(super) fn of_file(loaded: &Loaded) -> [Aspect; 2] {
         .collect();
     let n = outside.iter().map(|(_, n)| n).sum();
     let mut records = counted(
-        (
+        [
             "records outside of the conversation",
             "record outside of the conversation",
-        ),
+        ],
         n,
         0,
     );

@@ -1,10 +1,8 @@
 //! Asks a model for its next action with each context.
 
-use super::contexts::{PlayedSamples, PromptContext};
+use super::contexts::{AskedSession, PlayedSamples, PromptContext};
 use super::parallel::parallel;
-use super::points::Point;
-use super::questions::{Question, answer_text, question};
-use super::sender::Sender;
+use super::questions::{Question, answer_text};
 use crate::analysis::next_action::{ActionPoint, NextAction, request_text};
 use crate::exec::summary::tool_definitions;
 use crate::session::{Body, Session};
@@ -65,17 +63,14 @@ impl ActionRequest {
 /// Asks for the next action at the points of a session, `n_samples` times with the full context and once with each sample of
 /// a lane. The recorded run is a lane for probes only, so every lane is asked at every point.
 pub(super) fn ask(
-    sender: &Sender<'_>,
-    concurrency: usize,
-    (request, ledger): (&ActionRequest, &TokenLedger),
-    points: &[Point],
-    (full, n_samples): (&[Option<PromptContext>], usize),
-    lanes: &[PlayedSamples],
+    asked: AskedSession<'_, '_>,
+    request: &ActionRequest,
+    n_samples: usize,
 ) -> Vec<ActionPoint> {
-    let indices: Vec<usize> = (0..points.len()).collect();
-    parallel(concurrency, &indices, |point| {
+    let indices: Vec<usize> = (0..asked.points.len()).collect();
+    parallel(asked.concurrency, &indices, |point| {
         let action = |context: Option<&PromptContext>, series: &str| {
-            let exchange = question(sender, ledger, context, request.question(), series)?;
+            let exchange = asked.answer(context, request.question(), series)?;
             if exchange.failed.is_some() {
                 return None;
             }
@@ -89,15 +84,15 @@ pub(super) fn ask(
         };
         let with_full = |sample| {
             action(
-                full[*point].as_ref(),
+                asked.full[*point].as_ref(),
                 &format!("action full context {sample}"),
             )
         };
         let of_lane = |played: &PlayedSamples| {
-            let samples = played.samples.iter().map(|(series, sample)| {
+            let samples = played.samples.iter().map(|sample| {
                 action(
                     sample.contexts[*point].as_ref(),
-                    &format!("action {series}"),
+                    &format!("action {}", sample.series),
                 )
             });
             samples.collect()
@@ -105,7 +100,7 @@ pub(super) fn ask(
         ActionPoint {
             clusters: Vec::new(),
             full: (0..n_samples).map(with_full).collect(),
-            lanes: lanes.iter().map(of_lane).collect(),
+            lanes: asked.lanes.iter().map(of_lane).collect(),
         }
     })
 }

@@ -25,6 +25,8 @@ pub(super) struct PromptContext {
 /// The contexts of a lane in one sample.
 #[derive(Debug, Default)]
 pub(super) struct PlayedLane {
+    /// Name of the sample's series of requests.
+    pub(super) series: String,
     /// By call in the order requested; `None` where the run ended before.
     pub(super) contexts: Vec<Option<PromptContext>>,
     /// Summary requests up to the last of these calls.
@@ -33,10 +35,10 @@ pub(super) struct PlayedLane {
     pub(super) problem: Option<String>,
 }
 
-/// The samples of a lane, each with the name of its series.
+/// The samples of a lane.
 #[derive(Debug, Default)]
 pub(super) struct PlayedSamples {
-    pub(super) samples: Vec<(String, PlayedLane)>,
+    pub(super) samples: Vec<PlayedLane>,
     /// The lane is the recorded run. Questions about it are asked only after recorded compactions.
     pub(super) is_recorded: bool,
 }
@@ -48,13 +50,27 @@ impl PlayedSamples {
     }
 }
 
+/// A session with the contexts of its points, and the sender of the questions about them.
+#[derive(Clone, Copy)]
+pub(super) struct AskedSession<'a, 'b> {
+    pub(super) sender: &'a Sender<'b>,
+    /// Number of requests at a time.
+    pub(super) concurrency: usize,
+    pub(super) case: &'a Case,
+    pub(super) points: &'a [Point],
+    /// By point: the full context; `None` if it cannot be sent.
+    pub(super) full: &'a [Option<PromptContext>],
+    pub(super) lanes: &'a [PlayedSamples],
+}
+
 /// Returns the recorded context of a call, without manual edits.
 pub(super) fn recorded_context(case: &Case, call: usize) -> Result<PromptContext, String> {
     let none = presets::by_name("none").ok_or("there is no preset none")?;
     let knobs = none.defaults();
     let job = job(
         case.with_manual_edits(ManualEdits::default()),
-        (&none, &knobs),
+        &none,
+        &knobs,
         Schedule::Now { force: false },
         call,
     );
@@ -80,8 +96,11 @@ pub(super) fn full_context(case: &Case, point: &Point) -> Result<PromptContext, 
 }
 
 /// Returns the recorded contexts directly after recorded compactions. At other points, the recorded context is the full one.
-pub(super) fn play_recorded(case: &Case, points: &[Point]) -> PlayedLane {
-    let mut played = PlayedLane::default();
+pub(super) fn play_recorded(case: &Case, points: &[Point], series: &str) -> PlayedLane {
+    let mut played = PlayedLane {
+        series: series.to_owned(),
+        ..PlayedLane::default()
+    };
     for point in points {
         let context = point
             .is_recorded_compaction
@@ -110,11 +129,14 @@ pub(super) fn play(
         name: series,
     };
     let mut answers = Answers::through(&summarizer, &exchanges);
-    let mut played = PlayedLane::default();
+    let mut played = PlayedLane {
+        series: series.to_owned(),
+        ..PlayedLane::default()
+    };
     for call in calls {
         answers.restart();
-        let policy = (&lane.policy, &lane.knobs);
-        let job = job(lane.case(case), policy, Schedule::Replay, *call);
+        let schedule = Schedule::Replay;
+        let job = job(lane.case(case), &lane.policy, &lane.knobs, schedule, *call);
         let context = context_with(&job, &mut answers).and_then(|context| prompt_context(&context));
         if let Some(reason) = answers.fatal.take() {
             played.problem = Some(reason);
@@ -140,7 +162,8 @@ pub(super) fn shared_answers(sender: &Sender<'_>) -> Summarizer {
 
 fn job(
     case: Case,
-    (policy, knobs): (&Policy, &KnobValues),
+    policy: &Policy,
+    knobs: &KnobValues,
     schedule: Schedule,
     call: usize,
 ) -> ExportJob {

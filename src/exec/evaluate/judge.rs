@@ -1,16 +1,13 @@
 //! The hindsight judge: one request per context, about the agent's next recorded actions.
 
-use super::contexts::{PlayedSamples, PromptContext};
+use super::contexts::{AskedSession, PromptContext};
 use super::parallel::parallel;
-use super::points::Point;
-use super::questions::{Question, answer_text, question};
-use super::sender::Sender;
+use super::questions::{Question, answer_text};
 use crate::analysis::judge::{
     JudgedAction, JudgedPoint, RecordedAction, next_actions, parse, request_text,
 };
 use crate::chat::message_to_json;
 use crate::session::Session;
-use crate::tokens::TokenLedger;
 use serde_json::Value;
 
 /// Number of actions after a point.
@@ -58,6 +55,13 @@ impl Actions {
     }
 }
 
+/// The judgement of a point.
+pub(super) struct Judgement {
+    pub(super) actions: Actions,
+    /// Empty if no action is judged.
+    pub(super) point: JudgedPoint,
+}
+
 /// A context to judge by.
 struct Unit<'a> {
     point: usize,
@@ -67,19 +71,12 @@ struct Unit<'a> {
     series: String,
 }
 
-/// Judges the points of a session. Points without judged actions have none in the result.
-/// The recorded run is a lane for probes only, so every lane is asked at every point.
-pub(super) fn ask(
-    sender: &Sender<'_>,
-    concurrency: usize,
-    (session, ledger): (&Session, &TokenLedger),
-    points: &[Point],
-    full: &[Option<PromptContext>],
-    lanes: &[PlayedSamples],
-) -> Vec<(Actions, JudgedPoint)> {
+/// Judges the points of a session. The recorded run is a lane for probes only, so every lane is asked at every point.
+pub(super) fn ask(asked: AskedSession<'_, '_>) -> Vec<Judgement> {
+    let (points, lanes) = (asked.points, asked.lanes);
     let actions: Vec<Actions> = points
         .iter()
-        .map(|point| Actions::after(session, point.call))
+        .map(|point| Actions::after(&asked.case.session, point.call))
         .collect();
     let mut units = Vec::new();
     for (point, _) in actions
@@ -90,20 +87,20 @@ pub(super) fn ask(
         units.push(Unit {
             point,
             lane: None,
-            context: full[point].as_ref(),
+            context: asked.full[point].as_ref(),
             series: "judge full context".to_owned(),
         });
         for (lane, played) in lanes.iter().enumerate() {
-            units.extend(played.samples.iter().map(|(series, sample)| Unit {
+            units.extend(played.samples.iter().map(|sample| Unit {
                 point,
                 lane: Some(lane),
                 context: sample.contexts[point].as_ref(),
-                series: format!("judge {series}"),
+                series: format!("judge {}", sample.series),
             }));
         }
     }
-    let judged = parallel(concurrency, &units, |unit| {
-        judge(sender, ledger, unit, &actions[unit.point])
+    let judged = parallel(asked.concurrency, &units, |unit| {
+        judge(asked, unit, &actions[unit.point])
     });
     let empty = || JudgedPoint {
         lanes: vec![Vec::new(); lanes.len()],
@@ -116,12 +113,13 @@ pub(super) fn ask(
             Some(lane) => results[unit.point].lanes[lane].push(judged),
         }
     }
-    actions.into_iter().zip(results).collect()
+    let judgements = actions.into_iter().zip(results);
+    let judgements = judgements.map(|(actions, point)| Judgement { actions, point });
+    judgements.collect()
 }
 
 fn judge(
-    sender: &Sender<'_>,
-    ledger: &TokenLedger,
+    asked: AskedSession<'_, '_>,
     unit: &Unit<'_>,
     actions: &Actions,
 ) -> Vec<Option<JudgedAction>> {
@@ -133,8 +131,8 @@ fn judge(
         return nothing;
     };
     let context = unit.context;
-    let asked = Question::new(text, MAX_JUDGEMENT);
-    match question(sender, ledger, context, asked, &unit.series) {
+    let question = Question::new(text, MAX_JUDGEMENT);
+    match asked.answer(context, question, &unit.series) {
         Some(exchange) if exchange.failed.is_none() => {
             let texts = context.map(texts).unwrap_or_default();
             let contains = |quote: &str| texts.iter().any(|text| text.contains(quote));

@@ -3,7 +3,7 @@
 
 use crate::chat::{ChatMessage, message_to_json};
 use crate::exec::files::{read_text, sha256};
-use crate::exec::summary::{Exchange, Model, RunLog, create_private};
+use crate::exec::summary::{Exchange, Model, RunLog, create_log};
 use crate::providers::Prompt;
 use crate::units::Usd;
 use serde::{Deserialize, Serialize};
@@ -137,13 +137,15 @@ impl EvaluationLog {
         Ok(log)
     }
 
-    /// Returns the path and the first error of writing it.
-    pub fn outcome(&self) -> (Option<&Path>, Option<&str>) {
+    /// Returns the path of the log, if it has answers.
+    pub fn path(&self) -> Option<&Path> {
         let is_used = self.file.is_some() || !self.answers.is_empty();
-        (
-            self.path.as_deref().filter(|_| is_used),
-            self.error.as_deref(),
-        )
+        self.path.as_deref().filter(|_| is_used)
+    }
+
+    /// Returns the first error of writing the log.
+    pub fn error(&self) -> Option<&str> {
+        self.error.as_deref()
     }
 
     /// Returns the number of answers.
@@ -190,7 +192,7 @@ impl EvaluationLog {
                 }
                 self.file = Some(File::options().append(true).open(path)?);
             } else {
-                self.file = Some(create_private(path)?);
+                self.file = Some(create_log(path)?);
                 lines = serde_json::to_string(&self.settings)? + "\n";
             }
         }

@@ -12,7 +12,7 @@ mod judge;
 mod log;
 mod parallel;
 mod plan;
-mod planted;
+mod planted_facts;
 mod points;
 mod question_counts;
 mod questions;

@@ -5,14 +5,14 @@ use super::job::{EvaluationJob, Tier};
 use super::judge::{Actions, MAX_JUDGEMENT};
 use super::points::{Point, SessionPoints};
 use super::questions::{MAX_ANSWER, SETS};
-use crate::analysis::cost::{PrefixGroup, Quote, cached_price};
+use crate::analysis::cost::{PrefixGroup, PriceRange, Quote, RequestSize, cached_price};
 use crate::analysis::probes::{Order, Probe};
 use crate::analysis::statistics::{MIN_CLUSTERS, Power, design_effect};
 use crate::engine::{Case, Schedule};
 use crate::exec::export::{planned_requests, quote_at};
 use crate::exec::summary::Model;
 use crate::presets::prices::Prices;
-use crate::units::{Tokens, Usd};
+use crate::units::Tokens;
 use rayon::prelude::*;
 
 /// The questions of an evaluation.
@@ -34,9 +34,8 @@ pub struct PlanCost {
     pub answers: Tokens,
     /// Price without the provider's cache.
     pub quote: Quote,
-    /// Price with the provider's cache: without answers, and with answers of maximum length. `None` if the price is unknown or the
-    /// server is this machine.
-    pub cached: Option<(Usd, Usd)>,
+    /// Price with the provider's cache. `None` if the price is unknown or the server is this machine.
+    pub cached: Option<PriceRange>,
     /// Number of probes, actions or points that are compared.
     pub pairs: usize,
     /// Number of clusters.
@@ -85,16 +84,18 @@ impl Plan {
         let endpoint = &model.client.endpoint;
         let of_groups = groups.iter().flat_map(|group| {
             let n = group.requests;
-            let each = group.prefix + Tokens(group.rest.0 / n.max(1));
-            let most = Tokens(group.answers.0 / n.max(1));
-            std::iter::repeat_n((each, most), n as usize)
+            let each = RequestSize {
+                sent: group.prefix + Tokens(group.rest.0 / n.max(1)),
+                answer: Tokens(group.answers.0 / n.max(1)),
+            };
+            std::iter::repeat_n(each, n as usize)
         });
         let requests: Vec<_> = of_groups.chain(summaries.iter().copied()).collect();
-        let once = summaries.iter().map(|(sent, most)| PrefixGroup {
+        let once = summaries.iter().map(|summary| PrefixGroup {
             prefix: Tokens::ZERO,
             requests: 1,
-            rest: *sent,
-            answers: *most,
+            rest: summary.sent,
+            answers: summary.answer,
         });
         let all: Vec<_> = groups.iter().copied().chain(once).collect();
         let cached = || cached_price(prices, &endpoint.model, endpoint.api.marks_cache, &all);
@@ -109,8 +110,8 @@ impl Plan {
         PlanCost {
             questions: groups.iter().map(|group| group.requests as usize).sum(),
             summaries: summaries.len(),
-            tokens: requests.iter().map(|(sent, _)| *sent).sum(),
-            answers: requests.iter().map(|(_, most)| *most).sum(),
+            tokens: requests.iter().map(|request| request.sent).sum(),
+            answers: requests.iter().map(|request| request.answer).sum(),
             quote: quote_at(prices, endpoint, &requests),
             cached: (!endpoint.is_local()).then(cached).flatten(),
             pairs,
@@ -143,8 +144,8 @@ impl Plan {
             .sum()
     }
 
-    /// Returns sent tokens and maximum answer tokens of the summary requests of all samples.
-    fn summary_requests(&self, job: &EvaluationJob, model: &Model) -> Vec<(Tokens, Tokens)> {
+    /// Returns the summary requests of all samples.
+    fn summary_requests(&self, job: &EvaluationJob, model: &Model) -> Vec<RequestSize> {
         if let Tier::Planted(planting) = job.tier {
             return planting.requests(job, model);
         }
@@ -159,13 +160,11 @@ impl Plan {
                     return Vec::new();
                 };
                 let (case, until) = (lane.case(&session.case), Some(last.call));
-                let policy = (&lane.policy, &lane.knobs);
-                planned_requests(&case, policy, Schedule::Replay, until, model)
+                let schedule = Schedule::Replay;
+                planned_requests(&case, &lane.policy, &lane.knobs, schedule, until, model)
             })
             .collect();
-        let calls = of_runs.into_iter().flatten();
-        let each: Vec<_> = calls.map(|call| (call.input, call.most_output)).collect();
-        each.repeat(job.samples)
+        of_runs.concat().repeat(job.samples)
     }
 }
 

@@ -129,7 +129,7 @@ fn point(
     let written = if job.tier == Tier::Probes {
         let full = recorded_messages(&before.as_ref().unwrap_or(case).session, call);
         let kept_by_lane = kept_by_lane(job, played, call);
-        questions(session, (call, &full), &kept_by_lane, job.max_probes)
+        questions(session, call, &full, &kept_by_lane, job.max_probes)
     } else {
         Written::default()
     };
@@ -193,7 +193,8 @@ fn recorded_messages(session: &Session, call: usize) -> HashSet<u32> {
 /// Writes the questions about facts that the full context has and at least one lane does not.
 fn questions(
     session: &EvaluatedSession,
-    (call, full): (usize, &HashSet<u32>),
+    call: usize,
+    full: &HashSet<u32>,
     kept_by_lane: &[HashSet<u32>],
     most: usize,
 ) -> Written {

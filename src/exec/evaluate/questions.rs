@@ -1,15 +1,13 @@
 //! Asks the questions of a session.
 
-use super::contexts::{PlayedSamples, PromptContext};
+use super::contexts::{AskedSession, PlayedSamples, PromptContext};
 use super::parallel::parallel;
 use super::points::Point;
-use super::sender::Sender;
 use crate::analysis::probes::{Choice, Order, Probe, ProbeAnswers};
 use crate::analysis::statistics::Generator;
 use crate::chat::ChatMessage;
 use crate::exec::summary::{Ending, Exchange};
 use crate::providers::Prompt;
-use crate::tokens::TokenLedger;
 use serde_json::Value;
 use std::sync::{Mutex, PoisonError};
 
@@ -24,8 +22,12 @@ pub(super) const SETS: usize = 2;
 enum Source {
     NoContext,
     FullContext,
-    /// Index of the lane and of the sample.
-    Lane(usize, usize),
+    Lane {
+        /// Index of the lane.
+        lane: usize,
+        /// Index of the sample.
+        sample: usize,
+    },
 }
 
 /// The questions of one context: they are sent one after another, so that the provider's cache has the context.
@@ -40,26 +42,22 @@ struct Unit<'a> {
 /// Asks all questions of a session with the contexts of its points and returns the answers by point and probe. `on_answers` gets
 /// the answers so far.
 pub(super) fn ask(
-    sender: &Sender<'_>,
-    concurrency: usize,
-    ledger: &TokenLedger,
-    points: &[Point],
-    (full, lanes): (&[Option<PromptContext>], &[PlayedSamples]),
+    asked: AskedSession<'_, '_>,
     on_answers: &(dyn Fn(&Mutex<AnswersByPoint>) + Sync),
 ) -> AnswersByPoint {
-    let units = units(points, full, lanes);
-    let all = Mutex::new(unanswered(points, lanes));
-    parallel(concurrency, &units, |unit| {
+    let points = asked.points;
+    let units = units(asked);
+    let all = Mutex::new(unanswered(points, asked.lanes));
+    parallel(asked.concurrency, &units, |unit| {
         for (set, series) in unit.series.iter().enumerate() {
             for (idx, probe) in points[unit.point].probes.iter().enumerate() {
-                let pair = Order::BOTH
-                    .map(|order| choice(sender, ledger, unit.context, probe, order, series));
+                let pair = Order::BOTH.map(|order| choice(asked, unit, probe, order, series));
                 let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
                 let answers = &mut all[unit.point][idx];
                 match unit.source {
                     Source::NoContext => answers.none[set] = pair,
                     Source::FullContext => answers.full[set] = pair,
-                    Source::Lane(lane, sample) => answers.lanes[lane][sample] = pair,
+                    Source::Lane { lane, sample } => answers.lanes[lane][sample] = pair,
                 }
             }
             on_answers(&all);
@@ -88,15 +86,12 @@ fn unanswered(points: &[Point], lanes: &[PlayedSamples]) -> AnswersByPoint {
 }
 
 /// Lists all contexts, point by point in a mixed order, so that a run that ends early has whole points from everywhere.
-fn units<'a>(
-    points: &[Point],
-    full: &'a [Option<PromptContext>],
-    lanes: &'a [PlayedSamples],
-) -> Vec<Unit<'a>> {
+fn units<'a>(asked: AskedSession<'a, '_>) -> Vec<Unit<'a>> {
     static EMPTY: PromptContext = PromptContext {
         messages: Vec::new(),
         tokens: crate::units::Tokens::ZERO,
     };
+    let points = asked.points;
     let mut order: Vec<usize> = (0..points.len()).collect();
     Generator::new(points.len() as u64).shuffle(&mut order);
     let mut units = Vec::new();
@@ -118,15 +113,18 @@ fn units<'a>(
         add(Source::NoContext, Some(&EMPTY), sets("no context"));
         add(
             Source::FullContext,
-            full[point].as_ref(),
+            asked.full[point].as_ref(),
             sets("full context"),
         );
-        let asked = lanes.iter().enumerate();
-        let asked = asked.filter(|(_, lane)| lane.is_asked_at(&points[point]));
-        for (lane, played) in asked {
-            for (sample, (series, played)) in played.samples.iter().enumerate() {
-                let context = played.contexts[point].as_ref();
-                add(Source::Lane(lane, sample), context, vec![series.clone()]);
+        let lanes = asked.lanes.iter().enumerate();
+        for (lane, played) in lanes.filter(|(_, lane)| lane.is_asked_at(&points[point])) {
+            for (sample, played) in played.samples.iter().enumerate() {
+                let (context, series) = (&played.contexts[point], played.series.clone());
+                add(
+                    Source::Lane { lane, sample },
+                    context.as_ref(),
+                    vec![series],
+                );
             }
         }
     }
@@ -135,15 +133,14 @@ fn units<'a>(
 
 /// Asks one question.
 fn choice(
-    sender: &Sender<'_>,
-    ledger: &TokenLedger,
-    context: Option<&PromptContext>,
+    asked: AskedSession<'_, '_>,
+    unit: &Unit<'_>,
     probe: &Probe,
     order: Order,
     series: &str,
 ) -> Option<Choice> {
-    let asked = Question::new(probe.text(order), MAX_ANSWER);
-    let exchange = question(sender, ledger, context, asked, series)?;
+    let question = Question::new(probe.text(order), MAX_ANSWER);
+    let exchange = asked.answer(unit.context, question, series)?;
     match exchange.ending {
         Ending::Refused => Some(Choice::Refused),
         Ending::ToolCall => Some(Choice::Empty),
@@ -182,42 +179,44 @@ impl Question {
     }
 }
 
-/// Sends a question after a context and counts the result. A request that overflows the model's window is not sent.
-pub(super) fn question(
-    sender: &Sender<'_>,
-    ledger: &TokenLedger,
-    context: Option<&PromptContext>,
-    asked: Question,
-    series: &str,
-) -> Option<Exchange> {
-    let Some(context) = context else {
-        sender.skip(|questions| questions.without_context += 1);
-        return None;
-    };
-    let Question {
-        text,
-        tools,
-        max_tokens,
-    } = asked;
-    let weight = text.as_ref().map(|text| ledger.weigh(text));
-    let tokens = (context.tokens + weight.unwrap_or_default()).0;
-    let settings = sender.settings();
-    if settings
-        .window
-        .is_some_and(|window| tokens + max_tokens > window)
-    {
-        sender.skip(|questions| questions.too_long += 1);
-        return None;
+impl AskedSession<'_, '_> {
+    /// Sends a question after a context and counts the result. A request that overflows the model's window is not sent.
+    pub(super) fn answer(
+        &self,
+        context: Option<&PromptContext>,
+        question: Question,
+        series: &str,
+    ) -> Option<Exchange> {
+        let sender = self.sender;
+        let Some(context) = context else {
+            sender.skip(|questions| questions.without_context += 1);
+            return None;
+        };
+        let Question {
+            text,
+            tools,
+            max_tokens,
+        } = question;
+        let weight = text.as_ref().map(|text| self.case.ledger.weigh(text));
+        let tokens = (context.tokens + weight.unwrap_or_default()).0;
+        let settings = sender.settings();
+        if settings
+            .window
+            .is_some_and(|window| tokens + max_tokens > window)
+        {
+            sender.skip(|questions| questions.too_long += 1);
+            return None;
+        }
+        let question = text.map(|text| ChatMessage::new("user", text));
+        let prompt = Prompt {
+            messages: context.messages.iter().cloned().chain(question).collect(),
+            max_tokens,
+            temperature: settings.temperature,
+            tools,
+            repeats_prefix: true,
+        };
+        let exchange = sender.answer(&prompt, tokens, series);
+        sender.count(|questions| questions.add(exchange.as_ref()));
+        exchange
     }
-    let question = text.map(|text| ChatMessage::new("user", text));
-    let prompt = Prompt {
-        messages: context.messages.iter().cloned().chain(question).collect(),
-        max_tokens,
-        temperature: settings.temperature,
-        tools,
-        repeats_prefix: true,
-    };
-    let exchange = sender.answer(&prompt, tokens, series);
-    sender.count(|questions| questions.add(exchange.as_ref()));
-    exchange
 }

@@ -119,7 +119,7 @@ pub(super) struct LaneSums {
 
 impl LaneSums {
     pub(super) fn add(&mut self, played: &PlayedSamples) {
-        for (_, sample) in &played.samples {
+        for sample in &played.samples {
             self.requests += sample.requests.len();
             self.rejected += sample
                 .requests

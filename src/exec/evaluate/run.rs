@@ -1,9 +1,11 @@
 //! Runs an evaluation.
 
 use super::actions::{self, ActionRequest};
-use super::contexts::{PlayedSamples, PromptContext, full_context, play, play_recorded};
+use super::contexts::{
+    AskedSession, PlayedSamples, PromptContext, full_context, play, play_recorded,
+};
 use super::job::{EvaluationJob, Tier};
-use super::judge::{self, Actions};
+use super::judge::{self, Actions, Judgement};
 use super::log::{self, EvaluationLog};
 use super::parallel::parallel;
 use super::plan::Plan;
@@ -145,9 +147,12 @@ impl Answers {
         JudgeOutcome::new(&self.judged, lanes, left_out, self.without_actions)
     }
 
-    fn add_judged(&mut self, clusters: Vec<usize>, actions: &Actions, judged: JudgedPoint) {
-        match actions {
-            Actions::Judged(_) => self.judged.push(JudgedPoint { clusters, ..judged }),
+    fn add_judged(&mut self, clusters: Vec<usize>, judged: Judgement) {
+        match judged.actions {
+            Actions::Judged(_) => self.judged.push(JudgedPoint {
+                clusters,
+                ..judged.point
+            }),
             Actions::AfterRecordedCompaction => self.after_recorded_compaction += 1,
             Actions::Missing => self.without_actions += 1,
         }
@@ -246,7 +251,14 @@ impl<'a> SessionRun<'a> {
             .map(|context| self.noted(context))
             .collect();
         self.play(sender, concurrency);
-        let (lanes, ledger) = (&self.lanes, &*case.ledger);
+        let asked = AskedSession {
+            sender,
+            concurrency,
+            case,
+            points,
+            full: &full,
+            lanes: &self.lanes,
+        };
         let clusters: Vec<Vec<usize>> = points
             .iter()
             .map(|point| answers.clusters.of(self.idx, point))
@@ -264,24 +276,21 @@ impl<'a> SessionRun<'a> {
                         on_probes(&so_far);
                     }
                 };
-                let contexts = (&*full, &**lanes);
-                let asked =
-                    questions::ask(sender, concurrency, ledger, points, contexts, &on_answers);
-                answers.probes.extend(answered(points, &clusters, &asked));
+                let by_point = questions::ask(asked, &on_answers);
+                answers
+                    .probes
+                    .extend(answered(points, &clusters, &by_point));
             }
             Tier::Judge => {
-                let session = (&*case.session, ledger);
-                let judged = judge::ask(sender, concurrency, session, points, &full, lanes);
-                for (clusters, (actions, judged)) in clusters.into_iter().zip(judged) {
-                    answers.add_judged(clusters, &actions, judged);
+                for (clusters, judged) in clusters.into_iter().zip(judge::ask(asked)) {
+                    answers.add_judged(clusters, judged);
                 }
             }
             Tier::NextAction => {
                 let Some(request) = &request else {
                     return;
                 };
-                let (request, full) = ((request, ledger), (&*full, job.samples));
-                let named = actions::ask(sender, concurrency, request, points, full, lanes);
+                let named = actions::ask(asked, request, job.samples);
                 let named = clusters.into_iter().zip(named);
                 let points = named.map(|(clusters, point)| ActionPoint { clusters, ..point });
                 answers.actions.extend(points);
@@ -310,23 +319,22 @@ impl<'a> SessionRun<'a> {
         let played = parallel(concurrency, &runs, |(lane, sample)| {
             let lane = &job.lanes[*lane];
             let series = log::series(&lane.name, *sample);
-            let played = if lane.is_recorded {
-                play_recorded(case, points)
+            if lane.is_recorded {
+                play_recorded(case, points, &series)
             } else {
                 play(case, lane, &calls, sender, &series)
-            };
-            (series, played)
+            }
         });
         self.lanes
             .resize_with(job.lanes.len(), PlayedSamples::default);
         for (played, lane) in self.lanes.iter_mut().zip(&job.lanes) {
             played.is_recorded = lane.is_recorded;
         }
-        for ((lane, _), (series, played)) in runs.into_iter().zip(played) {
+        for ((lane, _), played) in runs.into_iter().zip(played) {
             if let Some(reason) = &played.problem {
                 self.problem(format!("{}: {reason}", job.lanes[lane].name));
             }
-            self.lanes[lane].samples.push((series, played));
+            self.lanes[lane].samples.push(played);
         }
     }
 }

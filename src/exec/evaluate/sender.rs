@@ -3,6 +3,7 @@
 
 use super::log::{EvaluationLog, LoggedRequest};
 use super::question_counts::QuestionCounts;
+use crate::analysis::cost::RequestSize;
 use crate::exec::model::FailureScope;
 use crate::exec::summary::{Ending, Exchange, Exchanges, Model, RunLog, send};
 use crate::presets::prices::{Price, Prices};
@@ -158,9 +159,13 @@ impl<'a> Sender<'a> {
 
     fn try_answer(&self, prompt: &Prompt, tokens: u64, series: &str) -> Option<Exchange> {
         let request = LoggedRequest::new(prompt, series);
+        let size = RequestSize {
+            sent: Tokens(tokens),
+            answer: Tokens(prompt.max_tokens),
+        };
         let estimate = self
             .budget
-            .map(|budget| most_price(&budget.price, tokens, prompt.max_tokens));
+            .map(|budget| size.uncached_price(&budget.price).most);
         let number = {
             let mut state = self.wait_for(&request);
             if let Some(known) = state.known(&request) {
@@ -285,12 +290,6 @@ impl State<'_> {
     }
 }
 
-/// Returns the price of a prompt that is not in the cache, with the longest answer.
-fn most_price(price: &Price, tokens: u64, answer: u64) -> Usd {
-    let (input, output) = price.factors(Tokens(tokens));
-    price.input.times(input).of(Tokens(tokens)) + price.output.times(output).of(Tokens(answer))
-}
-
 /// Returns the price of a request. Tokens that the provider did not report are estimated. A request that failed may cost as much
 /// as `most`, since the model may have written an answer that did not arrive.
 fn price_of(price: &Price, exchange: &Exchange, tokens: u64, most: Usd) -> Usd {
@@ -316,6 +315,7 @@ fn price_of(price: &Price, exchange: &Exchange, tokens: u64, most: Usd) -> Usd {
 }
 
 /// Sends the prompts of one series. Equal requests of different series have answers of their own.
+#[derive(Clone, Copy)]
 pub(super) struct Series<'a, 'b> {
     pub(super) sender: &'a Sender<'b>,
     pub(super) name: &'a str,

@@ -39,4 +39,4 @@ pub(super) use request_cost::{planned_requests, quote_at};
 pub use restore::{Restored, is_managed, restore};
 pub use resumable::{Resumed, export_resumable, resumable_folder};
 pub use run::{CallContext, Exported, Preview, context_with, export, export_context, preview};
-pub use sidecars::Sidecars;
+pub use sidecars::{PolicyFolder, Sidecars};

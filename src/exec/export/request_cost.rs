@@ -1,9 +1,9 @@
 //! Estimates the requests that an export would send to a model and their price, before anything is sent.
 
 use super::job::ExportJob;
-use crate::analysis::cost::{Quote, Server, quote};
+use crate::analysis::cost::{Quote, RequestSize, Server, quote};
 use crate::engine::{Answer, Case, Estimator, KnobValues, Policy, Reply, Request, Schedule, drive};
-use crate::exec::summary::{Model, PlannedCall, Summarizer, planned_calls};
+use crate::exec::summary::{Model, Summarizer, planned_calls};
 use crate::presets::prices::Prices;
 use crate::providers::Endpoint;
 use crate::units::Tokens;
@@ -28,7 +28,8 @@ pub fn request_cost(job: &ExportJob) -> Option<RequestCost> {
     };
     let calls = planned_requests(
         &job.case,
-        (&job.policy, &job.knobs),
+        &job.policy,
+        &job.knobs,
         job.schedule,
         job.until,
         model,
@@ -36,24 +37,17 @@ pub fn request_cost(job: &ExportJob) -> Option<RequestCost> {
     let endpoint = &model.client.endpoint;
     Some(RequestCost {
         requests: calls.len(),
-        tokens: calls.iter().map(|call| call.input).sum(),
-        answers: calls.iter().map(|call| call.most_output).sum(),
-        quote: quote_at(
-            Prices::bundled(),
-            endpoint,
-            &calls
-                .iter()
-                .map(|call| (call.input, call.most_output))
-                .collect::<Vec<_>>(),
-        ),
+        tokens: calls.iter().map(|call| call.sent).sum(),
+        answers: calls.iter().map(|call| call.answer).sum(),
+        quote: quote_at(Prices::bundled(), endpoint, &calls),
     })
 }
 
-/// Estimates the price of requests to an endpoint without a cache, each given by its sent tokens and its maximum answer tokens.
+/// Estimates the price of requests to an endpoint without a cache.
 pub(in crate::exec) fn quote_at(
     prices: &Prices,
     endpoint: &Endpoint,
-    requests: &[(Tokens, Tokens)],
+    requests: &[RequestSize],
 ) -> Quote {
     if endpoint.is_local() {
         return Quote::Local;
@@ -68,11 +62,12 @@ pub(in crate::exec) fn quote_at(
 /// Runs the policy with predicted summaries and returns the calls of the model that the summaries would take.
 pub(in crate::exec) fn planned_requests(
     case: &Case,
-    (policy, knobs): (&Policy, &KnobValues),
+    policy: &Policy,
+    knobs: &KnobValues,
     schedule: Schedule,
     until: Option<usize>,
     model: &Model,
-) -> Vec<PlannedCall> {
+) -> Vec<RequestSize> {
     let calls = Vec::new();
     let mut planner = Planner { model, calls };
     drive(case, policy, knobs, schedule, until, &mut planner);
@@ -82,7 +77,7 @@ pub(in crate::exec) fn planned_requests(
 /// Predicts every summary and records the calls of the model that it would take.
 struct Planner<'a> {
     model: &'a Model,
-    calls: Vec<PlannedCall>,
+    calls: Vec<RequestSize>,
 }
 
 impl Answer for Planner<'_> {
@@ -147,10 +142,10 @@ mod tests {
         };
         // 2.5 and 10 dollars for a million.
         let sent = cost.tokens.as_f64() * 2.5e-6;
-        assert!((listed.sent.0 - sent).abs() < 1e-9, "{listed:?}");
+        assert!((listed.price.sent.0 - sent).abs() < 1e-9, "{listed:?}");
         let answers = cost.answers.as_f64() * 10e-6;
         assert!(
-            (listed.most.0 - listed.sent.0 - answers).abs() < 1e-9,
+            (listed.price.most.0 - listed.price.sent.0 - answers).abs() < 1e-9,
             "{listed:?}"
         );
         assert_eq!(listed.reseller, None);
@@ -163,7 +158,7 @@ mod tests {
         assert!((4..=9).contains(&parts.requests), "{parts:?}");
         assert!(parts.tokens > whole.tokens, "each part repeats the prompt");
         let most = |cost: &RequestCost| match &cost.quote {
-            Quote::Listed(listed) => listed.most.0,
+            Quote::Listed(listed) => listed.price.most.0,
             other => panic!("{other:?}"),
         };
         assert!(most(&parts) > most(&whole));

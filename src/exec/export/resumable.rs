@@ -7,13 +7,12 @@ use super::paths::files_path;
 use super::run::{Exported, export};
 use crate::exec::check::Check;
 use crate::exec::files::unfinished::TemporaryFolder;
-use crate::exec::files::{short_reason, write_error, write_new};
+use crate::exec::files::{create_private_folder, short_reason, write_error, write_new};
 use crate::figure::counted;
 use crate::formats::{self, FORMATS, Format, Input, NewSession, Resumable, Resume};
 use crate::session::Session;
 use crate::units::Millis;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -66,9 +65,9 @@ pub fn export_resumable(job: &ExportJob) -> Result<(Exported, Option<Resumed>), 
     exported.output = Some(path.clone());
     // The recorded session is unchanged, so that there is nothing to restore.
     let files = exported.sidecars.take().and_then(|sidecars| sidecars.files);
-    exported.notes.extend(files.map(|(folder, n)| {
-        let n = counted(n, "file");
-        format!("the policy wrote {n} to {}", folder.display())
+    exported.notes.extend(files.map(|folder| {
+        let n = counted(folder.n_files, "file");
+        format!("the policy wrote {n} to {}", folder.path.display())
     }));
     let resumed = Resumed {
         command: command(project, &new.command),
@@ -162,23 +161,11 @@ fn write_to_store(store: &Path, new: &Resumable) -> Result<PathBuf, String> {
         .relative_path
         .iter()
         .fold(store.to_owned(), |path, name| path.join(name));
-    let created = path.parent().map_or(Ok(()), create_folders);
+    let created = path.parent().map_or(Ok(()), create_private_folder);
     created
         .and_then(|()| write_new(&path, &new.bytes))
         .map_err(|error| write_error(&path, &error))?;
     Ok(path)
-}
-
-fn create_folders(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt as _;
-        // Only the owner can read sessions.
-        builder.mode(0o700);
-    }
-    builder.create(folder)
 }
 
 /// Checks that the new session has the messages and compactions of the export.

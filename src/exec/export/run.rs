@@ -10,7 +10,7 @@ use super::no_change::reason_for_no_change;
 use super::notes;
 use super::paths::files_path;
 use super::policy_files::PolicyFiles;
-use super::sidecars::{Sidecars, renamed_note, sidecar_base, write_sidecars};
+use super::sidecars::{PolicyFolder, Sidecars, renamed_note, sidecar_base, write_sidecars};
 use crate::engine::{Answer, ExecutedContext, Outcome, Storage, drive};
 use crate::exec::check::{self, Check, Promise};
 use crate::exec::files::{StagedFile, check_is_new, write_error, write_file};
@@ -53,7 +53,7 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
     let mut answers = Answers::new(&job.summarizer, &job.given);
     let mut executed = execute(job, &base, &mut answers)?;
     let requests = std::mem::take(&mut answers.records);
-    let log = answers.log().and_then(|log| log.outcome().0);
+    let log = answers.log().and_then(LogWriter::path);
     if !executed.outcome.removes() {
         return Ok(Exported {
             log: log.map(Path::to_owned),
@@ -92,7 +92,10 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
     })?;
     let n_files = executed.files.keep().len();
     let sidecars = Sidecars {
-        files: (n_files > 0).then_some((executed.folder, n_files)),
+        files: (n_files > 0).then_some(PolicyFolder {
+            path: executed.folder,
+            n_files,
+        }),
         ..sidecars
     };
     Ok(Exported {
@@ -186,9 +189,8 @@ pub fn preview(job: &ExportJob) -> Result<Preview, String> {
     let mut notes = std::mem::take(&mut answers.notes);
     notes.extend(outcome.warnings.iter().map(ToString::to_string));
     notes.extend(notes::run_notes(job, &outcome));
-    let log = answers.log().map(LogWriter::outcome);
-    let (log, log_error) = log.unwrap_or_default();
-    notes.extend(log_error);
+    notes.extend(answers.log().and_then(LogWriter::error));
+    let log = answers.log().and_then(LogWriter::path);
     let log = log.map(Path::to_owned);
     Ok(Preview {
         before: notes::before(job, &outcome),
@@ -231,7 +233,7 @@ fn execute(job: &ExportJob, base: &Path, answers: &mut Answers<'_>) -> Result<Ex
         return Err(format!("nothing was written: {reason}"));
     }
     notes.append(&mut answers.notes);
-    notes.extend(answers.log().and_then(|log| log.outcome().1));
+    notes.extend(answers.log().and_then(LogWriter::error));
     Ok(ExecutedRun {
         outcome,
         folder,

@@ -22,8 +22,17 @@ pub struct Sidecars {
     pub removed: PathBuf,
     /// The manifest.
     pub manifest: PathBuf,
-    /// The folder of files that the policy wrote, and their number.
-    pub files: Option<(PathBuf, usize)>,
+    /// The files that the policy wrote, if any.
+    pub files: Option<PolicyFolder>,
+}
+
+/// A folder of files that a policy wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyFolder {
+    /// The folder.
+    pub path: PathBuf,
+    /// Number of files.
+    pub n_files: usize,
 }
 
 /// Returns the path after which the sidecars of a new managed file are named: the file's own, or a numbered one if sidecars
@@ -35,8 +44,8 @@ pub(super) fn sidecar_base(managed: &Path) -> PathBuf {
 
 /// Returns a note if the sidecars are not named after the managed file.
 pub(super) fn renamed_note(managed: &Path, base: &Path) -> Option<String> {
-    let is_half = is_taken(&removed_path(managed)) != is_taken(&manifest_path(managed));
-    let earlier = if is_half {
+    let has_one = is_taken(&removed_path(managed)) != is_taken(&manifest_path(managed));
+    let earlier = if has_one {
         "an interrupted"
     } else {
         "an earlier"
@@ -58,6 +67,9 @@ impl Sidecars {
 
 /// Writes the removed records and the manifest, and checks that they restore the source. Both files are unfinished until the
 /// managed file is committed.
+///
+/// # Errors
+/// Returns one line if a file cannot be written; then none is left.
 pub(super) fn write_sidecars(
     content: &ManifestContent<'_>,
     managed: &FileBytes,

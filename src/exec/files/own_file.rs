@@ -10,6 +10,15 @@ use std::path::Path;
 /// Maximum size of a file that Plimsoll wrote, in bytes.
 const MAX_BYTES: u64 = 256 << 20;
 
+/// A kind of files that Plimsoll writes.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnFileKind {
+    /// Name of the kind, such as `baseline of plimsoll gate`.
+    pub name: &'static str,
+    /// Returns whether a text is the content of such a file.
+    pub is_own: fn(&str) -> bool,
+}
+
 /// Reads a file of ours.
 ///
 /// # Errors
@@ -25,16 +34,12 @@ pub fn read_own(path: &Path) -> Result<String, LoadError> {
     read_text(path, MAX_BYTES)
 }
 
-/// Writes a file of ours atomically. An existing file is replaced if `is_own` accepts its text; `what` names such files.
+/// Writes a file of ours atomically. An existing file is replaced if it is of this kind.
 ///
 /// # Errors
 /// Returns one line if the file cannot be written; then nothing was written.
-pub fn write_own(
-    path: &Path,
-    text: &str,
-    (what, is_own): (&str, impl Fn(&str) -> bool),
-) -> Result<(), LoadError> {
-    check_own(path, (what, is_own))?;
+pub fn write_own(path: &Path, text: &str, kind: OwnFileKind) -> Result<(), LoadError> {
+    check_own(path, kind)?;
     // Through a link, the linked file is replaced.
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     replace(&target, text.as_bytes()).map_err(|error| LoadError(write_error(path, &error)))
@@ -44,18 +49,16 @@ pub fn write_own(
 ///
 /// # Errors
 /// Returns one line if the path is taken by another file or its folder does not exist.
-pub fn check_own(
-    path: &Path,
-    (what, is_own): (&str, impl Fn(&str) -> bool),
-) -> Result<(), LoadError> {
+pub fn check_own(path: &Path, kind: OwnFileKind) -> Result<(), LoadError> {
     if path.symlink_metadata().is_err() {
         return require_parent(path).map_err(LoadError);
     }
     match read_own(path) {
-        Ok(text) if is_own(&text) => Ok(()),
+        Ok(text) if (kind.is_own)(&text) => Ok(()),
         _ => Err(LoadError(format!(
-            "{} already exists and is not a {what}; choose another name",
-            path.display()
+            "{} already exists and is not a {}; choose another name",
+            path.display(),
+            kind.name
         ))),
     }
 }
@@ -74,19 +77,22 @@ mod tests {
     fn only_files_of_ours_are_overwritten() {
         let here = tempfile::tempdir().unwrap();
         let (own, other) = (here.path().join("own"), here.path().join("other"));
-        let is_own = |text: &str| text.starts_with("ours");
+        let list = OwnFileKind {
+            name: "list",
+            is_own: |text| text.starts_with("ours"),
+        };
         for text in ["ours 1", "ours 2"] {
-            write_own(&own, text, ("list", is_own)).unwrap();
+            write_own(&own, text, list).unwrap();
             assert_eq!(read_own(&own).unwrap(), text);
         }
         fs::write(&other, "a diary").unwrap();
-        let error = write_own(&other, "ours", ("list", is_own)).unwrap_err();
+        let error = write_own(&other, "ours", list).unwrap_err();
         assert!(
             error
                 .to_string()
                 .ends_with("already exists and is not a list; choose another name")
         );
         assert_eq!(fs::read_to_string(&other).unwrap(), "a diary");
-        assert!(write_own(here.path(), "ours", ("list", is_own)).is_err());
+        assert!(write_own(here.path(), "ours", list).is_err());
     }
 }

@@ -12,12 +12,13 @@ mod update;
 pub(super) use stored::StoredSession;
 pub use update::{IndexUpdate, MAX_FILE_TEXT, MAX_TEXT};
 
+use super::files::{create_private_file, create_private_folder};
 use super::state::State;
 use crate::analysis::query::{Query, Subject};
 use crate::progress::{Cancelled, Progress};
 use database::{FileRow, IndexDatabase};
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use stored::RestoredMessage;
@@ -127,8 +128,9 @@ impl IndexFolder {
     pub fn switch_on(&self) -> io::Result<()> {
         let missing = || io::Error::new(io::ErrorKind::NotFound, "no home folder");
         let folder = self.folder.as_ref().ok_or_else(missing)?;
-        create_folder(folder)?;
-        match private_file().create_new(true).open(folder.join(FILE)) {
+        create_private_folder(folder)?;
+        // `SQLite` gives its journals the same permissions.
+        match create_private_file(&folder.join(FILE)) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
             _ => Ok(()),
         }
@@ -282,30 +284,6 @@ impl Index {
     pub(super) fn stop_with(&mut self, progress: &Progress) -> Result<(), IndexError> {
         self.database.stop_with(progress)
     }
-}
-
-/// Creates a folder that only the user can open.
-fn create_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt as _;
-        builder.mode(0o700);
-    }
-    builder.create(folder)
-}
-
-/// Returns the options of a new file that only the user can read. `SQLite` gives its journals the same permissions.
-fn private_file() -> fs::OpenOptions {
-    let mut options = File::options();
-    options.write(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    options
 }
 
 /// Removes the permissions of others.

@@ -324,7 +324,7 @@ fn a_file_is_left_out_only_while_there_is_no_room() {
     assert_eq!(update(), (1, [true, false, false]));
     folder.write("b.json", &"b".repeat(100));
     assert_eq!(update(), (1, [true, false, false]));
-    // It is not read again in vain, and added once there is room.
+    // It is not read again without need, and added once there is room.
     assert_eq!(update(), (0, [true, false, false]));
     folder.write("a.json", "short");
     assert_eq!(update(), (1, [true, false, false]));

@@ -45,6 +45,12 @@ pub struct IndexUpdate {
     pub n_removed: usize,
 }
 
+/// The text of all files in the index, in bytes.
+struct TextBudget {
+    used: u64,
+    most: u64,
+}
+
 /// A file to read, with its key and stamp.
 struct FileToRead {
     path: PathBuf,
@@ -80,7 +86,7 @@ impl Index {
         self.update_within(LIMITS, files, progress)
     }
 
-    /// Same as [`Self::update`], with other limits.
+    /// Updates the index like [`Self::update`], with other limits.
     pub(super) fn update_within(
         &mut self,
         limits: TextLimits,
@@ -179,7 +185,10 @@ impl Index {
         files: &[FileToRead],
         progress: &Progress,
     ) -> Result<(), IndexError> {
-        let mut used = self.database.text_bytes()?;
+        let mut budget = TextBudget {
+            used: self.database.text_bytes()?,
+            most: limits.all,
+        };
         let mut before = Vec::new();
         for batch in batches(files) {
             progress.check_cancelled()?;
@@ -190,20 +199,20 @@ impl Index {
                     .collect()
             };
             let files = std::mem::take(&mut before);
-            let write = || self.write(files, (&mut used, limits.all), progress);
+            let write = || self.write(files, &mut budget, progress);
             let (written, read) = rayon::join(write, read);
             written?;
             before = read;
         }
-        self.write(before, (&mut used, limits.all), progress)?;
+        self.write(before, &mut budget, progress)?;
         Ok(progress.check_cancelled()?)
     }
 
-    /// Replaces the content of files while all text is within `most` bytes. `used` is the text in the index.
+    /// Replaces the content of files while all text is within the budget.
     fn write(
         &mut self,
         files: Vec<ReadFile>,
-        (used, most): (&mut u64, u64),
+        budget: &mut TextBudget,
         progress: &Progress,
     ) -> Result<(), IndexError> {
         for file in files {
@@ -212,10 +221,10 @@ impl Index {
             };
             let bytes = content.text_bytes();
             let replaced = self.files.get(&file.key).map_or(0, FileRow::indexed_bytes);
-            let others = used.saturating_sub(replaced);
-            *used = others + bytes;
-            if *used > most {
-                *used = others;
+            let others = budget.used.saturating_sub(replaced);
+            budget.used = others + bytes;
+            if budget.used > budget.most {
+                budget.used = others;
                 content = NewContent::LeftOut { bytes: Some(bytes) };
             }
             self.database.replace(&file.key, &file.stamp, &content)?;

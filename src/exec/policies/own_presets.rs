@@ -2,7 +2,7 @@
 
 use super::policy_file::{load_policy, read_settings};
 use crate::engine::Policy;
-use crate::exec::files::{LoadError, read_own, short_reason, write_own};
+use crate::exec::files::{LoadError, OwnFileKind, read_own, short_reason, write_own};
 use crate::exec::state::State;
 use crate::presets;
 use crate::presets::own::TunedPreset;
@@ -125,8 +125,11 @@ impl OwnPresets {
                 failed(format!("{} ({})", folder.display(), short_reason(&error)))
             })?;
         }
-        let is_policy = |text: &str| presets::parse(text).is_ok();
-        write_own(&path, &own.toml, ("preset", is_policy))?;
+        let kind = OwnFileKind {
+            name: "preset",
+            is_own: |text| presets::parse(text).is_ok(),
+        };
+        write_own(&path, &own.toml, kind)?;
         Ok(path)
     }
 

@@ -63,13 +63,13 @@ impl FoundFile {
 pub fn find(progress: &Progress) -> Result<FoundFiles, Cancelled> {
     let mut search = Search::new(MAX_FILES, progress);
     let mut seen = HashSet::new();
-    for (store, folder, segments) in locations::all() {
+    for root in locations::all() {
         // Two locations can be the same if a variable names the usual folder.
-        if !seen.insert((folder.clone(), segments.clone())) {
+        if !seen.insert((root.folder.clone(), root.segments.clone())) {
             continue;
         }
-        search.agent = Some(store.agent);
-        search.segments(&folder, &segments, MAX_DEPTH)?;
+        search.agent = Some(root.agent);
+        search.segments(&root.folder, &root.segments, MAX_DEPTH)?;
     }
     Ok(search.finish())
 }

@@ -1,11 +1,29 @@
 //! Resolves the table of stores to folders of this machine.
 
-use super::{Base, STORES, Store};
+use super::{Base, STORES};
 use std::env;
 use std::path::PathBuf;
 
-/// Returns every location: the store, the folder where the search starts, and the path segments below it.
-pub(super) fn all() -> impl Iterator<Item = (&'static Store, PathBuf, Vec<&'static str>)> {
+/// A location of sessions on this machine.
+pub(super) struct SearchRoot {
+    pub(super) agent: &'static str,
+    /// The folder where the search starts, which need not exist.
+    pub(super) folder: PathBuf,
+    /// Path segments below the folder, which may contain `*`.
+    pub(super) segments: Vec<&'static str>,
+}
+
+/// A folder of an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentFolder {
+    /// Name of the agent.
+    pub agent: &'static str,
+    /// The folder.
+    pub folder: PathBuf,
+}
+
+/// Returns the locations of all stores.
+pub(super) fn all() -> impl Iterator<Item = SearchRoot> {
     let locations = STORES.iter().flat_map(|store| {
         store
             .locations
@@ -17,21 +35,25 @@ pub(super) fn all() -> impl Iterator<Item = (&'static Store, PathBuf, Vec<&'stat
         let mut segments: Vec<_> = location.path.split('/').collect();
         let n_fixed = segments.iter().take_while(|s| !s.contains('*')).count();
         folder.extend(segments.drain(..n_fixed));
-        Some((store, folder, segments))
+        Some(SearchRoot {
+            agent: store.agent,
+            folder,
+            segments,
+        })
     })
 }
 
 /// Returns the folders of agents' own sessions, whether they exist or not.
 pub(in crate::exec) fn folders() -> Vec<PathBuf> {
-    all().map(|(_, folder, _)| folder).collect()
+    all().map(|root| root.folder).collect()
 }
 
-/// Returns the agents and their existing folders, to tell the user where sessions were searched.
-pub fn existing_folders() -> Vec<(&'static str, PathBuf)> {
-    let mut found: Vec<(&str, PathBuf)> = Vec::new();
-    for (store, folder, _) in all() {
-        if folder.is_dir() && !found.iter().any(|(_, known)| *known == folder) {
-            found.push((store.agent, folder));
+/// Returns the existing folders in which sessions are searched, each once.
+pub fn existing_folders() -> Vec<AgentFolder> {
+    let mut found: Vec<AgentFolder> = Vec::new();
+    for SearchRoot { agent, folder, .. } in all() {
+        if folder.is_dir() && found.iter().all(|known| known.folder != folder) {
+            found.push(AgentFolder { agent, folder });
         }
     }
     found

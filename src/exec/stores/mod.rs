@@ -11,9 +11,10 @@ mod summary;
 
 pub use cache::Cache;
 pub use find::{FoundFile, FoundFiles, find, find_in};
+pub(super) use listing::moment;
 pub use listing::{Listed, Listing, Parent, list};
-pub use locations::existing_folders;
 pub(super) use locations::folders;
+pub use locations::{AgentFolder, existing_folders};
 pub use summary::{PeakBasis, SessionSummary};
 
 /// An agent whose sessions can be found.

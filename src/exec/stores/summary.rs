@@ -129,7 +129,7 @@ impl SessionSummary {
             || format.is_some_and(|f| f.recorded.contains(&RecordedData::Compactions))
     }
 
-    fn of(session: &Session, (peak, peak_basis, share): Peak, conversations: usize) -> Self {
+    fn of(session: &Session, peak: Peak, conversations: usize) -> Self {
         Self {
             title: session.title.clone(),
             project: session.project.clone(),
@@ -137,9 +137,9 @@ impl SessionSummary {
             messages: session.messages.iter().filter(|m| m.in_history).count(),
             calls: session.calls.len(),
             compactions: session.compactions.len(),
-            peak: peak.0,
-            peak_basis,
-            peak_share: share.0,
+            peak: peak.tokens.0,
+            peak_basis: peak.basis,
+            peak_share: peak.share.0,
             conversations,
             bytes: session.source.bytes.len() as u64,
             id: None,
@@ -156,8 +156,24 @@ fn options(conversation: usize) -> LoadOptions {
     }
 }
 
-/// Size, basis and fill of the largest context.
-type Peak = (Tokens, PeakBasis, Share);
+/// The largest context.
+#[derive(Clone, Copy)]
+struct Peak {
+    tokens: Tokens,
+    basis: PeakBasis,
+    /// Share of the context window.
+    share: Share,
+}
+
+impl Peak {
+    fn new(tokens: Tokens, basis: PeakBasis, window: Tokens) -> Self {
+        Self {
+            tokens,
+            basis,
+            share: tokens.share_of(window),
+        }
+    }
+}
 
 /// Returns the largest context if every call reported its usage: nothing but the messages after the last call is counted
 /// then. `None` if those contain media, which the model's provider decides the size of.
@@ -185,13 +201,9 @@ fn reported_peak(session: &Session) -> Option<Peak> {
     let windows = models::window_plan(session, None);
     Some(if end > largest {
         let window = windows.at(session.calls.len() - 1);
-        (end, PeakBasis::Estimated, end.share_of(window))
+        Peak::new(end, PeakBasis::Estimated, window)
     } else {
-        (
-            largest,
-            PeakBasis::Reported,
-            largest.share_of(windows.at(call)),
-        )
+        Peak::new(largest, PeakBasis::Reported, windows.at(call))
     })
 }
 
@@ -200,7 +212,7 @@ fn peak(case: &Case) -> Peak {
     let outcome = recorded(case, Tokens::ZERO, None);
     let Some(peak) = outcome.peak() else {
         let (total, window) = (case.ledger.total(), case.windows.at(0));
-        return (total, PeakBasis::Estimated, total.share_of(window));
+        return Peak::new(total, PeakBasis::Estimated, window);
     };
     let last = case.session.calls.len() - 1;
     let is_reported = |call: usize| case.session.calls[call].usage.is_some();
@@ -210,5 +222,5 @@ fn peak(case: &Case) -> Peak {
         PeakBasis::Estimated
     };
     let window = case.windows.at(peak.call.unwrap_or(last));
-    (peak.tokens, basis, peak.tokens.share_of(window))
+    Peak::new(peak.tokens, basis, window)
 }

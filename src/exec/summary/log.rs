@@ -4,7 +4,7 @@
 use super::model::Model;
 use super::reply::{Failure, ModelReply};
 use crate::chat::message_to_json;
-use crate::exec::files::{read_text, sha256};
+use crate::exec::files::{create_private_file, read_text, sha256};
 use crate::exec::model::FailureScope;
 use crate::providers::Prompt;
 use serde::{Deserialize, Serialize};
@@ -181,13 +181,14 @@ impl LogWriter {
         }
     }
 
-    /// Returns the path of the log, if it was created, and the first error of writing it.
-    pub(in crate::exec) fn outcome(&self) -> (Option<&Path>, Option<String>) {
-        let is_written = self.file.borrow().is_some();
-        (
-            is_written.then_some(&*self.path),
-            self.error.borrow().clone(),
-        )
+    /// Returns the path of the log, if it was created.
+    pub(in crate::exec) fn path(&self) -> Option<&Path> {
+        self.file.borrow().is_some().then_some(&*self.path)
+    }
+
+    /// Returns the first error of writing the log.
+    pub(in crate::exec) fn error(&self) -> Option<String> {
+        self.error.borrow().clone()
     }
 
     /// Adds an exchange. Errors are kept for a note and do not end the run.
@@ -215,23 +216,16 @@ impl LogWriter {
     }
 
     fn open(&self) -> io::Result<File> {
-        let mut file = create_private(&self.path)?;
+        let mut file = create_log(&self.path)?;
         writeln!(file, "{}", serde_json::to_string(&self.head)?)?;
         Ok(file)
     }
 }
 
-/// Creates a file that only its owner can read, since logs contain private text.
-pub(in crate::exec) fn create_private(path: &Path) -> io::Result<File> {
+/// Creates the file of a log and its folder. Only the user can read it, since logs contain private text.
+pub(in crate::exec) fn create_log(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    let mut options = File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    options.open(path)
+    create_private_file(path)
 }

@@ -11,13 +11,13 @@ mod responder;
 mod summarizer;
 
 pub use log::RunLog;
-pub(super) use log::{Ending, Exchange, LogWriter, create_private};
+pub(super) use log::{Ending, Exchange, LogWriter, create_log};
 pub use log_files::{LogFile, clear_logs, logs, logs_folder, logs_in, new_log, remove_log};
 pub use model::{Model, ModelEvent};
 pub use record::RequestRecord;
 pub(super) use record::{digested, rejection};
 pub use request::read_prompt;
-pub(super) use request::{PlannedCall, planned_calls, tool_definitions};
+pub(super) use request::{planned_calls, tool_definitions};
 pub(super) use responder::{Exchanges, send};
 pub use summarizer::Summarizer;
 

@@ -7,6 +7,7 @@
 use super::model::Model;
 use super::reply::{Failure, ModelReply};
 use super::responder::Responder;
+use crate::analysis::cost::RequestSize;
 use crate::chat::{ChatMessage, SummaryRequest};
 use crate::engine::{Case, Request, transcript, transcript_parts};
 use crate::exec::files::read_text;
@@ -128,24 +129,16 @@ pub(in crate::exec) fn tool_definitions(session: &Session) -> Vec<Value> {
     definitions.collect()
 }
 
-/// A call of a model, estimated before the run.
-pub(in crate::exec) struct PlannedCall {
-    /// Tokens of the prompt.
-    pub(in crate::exec) input: Tokens,
-    /// Maximum number of tokens of the answer.
-    pub(in crate::exec) most_output: Tokens,
-}
-
 /// Estimates the calls of a model for a summary request.
 pub(in crate::exec) fn planned_calls(
     case: &Case,
     request: &Request,
     model: &Model,
-) -> Vec<PlannedCall> {
+) -> Vec<RequestSize> {
     if let Some(verbatim) = system_prompt(request) {
-        return vec![PlannedCall {
-            input: Tokens(input_of(case, request, verbatim)),
-            most_output: verbatim.max_tokens.map_or(request.max_tokens, Tokens),
+        return vec![RequestSize {
+            sent: Tokens(input_of(case, request, verbatim)),
+            answer: verbatim.max_tokens.map_or(request.max_tokens, Tokens),
         }];
     }
     let Some(prompt) = OwnPrompt::new(case, request, model.prompt.as_deref(), None) else {
@@ -154,11 +147,11 @@ pub(in crate::exec) fn planned_calls(
     let listed = || models::lookup(&model.client.endpoint.model);
     let window = model.window.or_else(|| Some(listed()?.input_window().0));
     let parts = prompt.parts(prompt.room(window));
-    let most_output = Tokens(prompt.max_tokens);
-    let calls = parts.iter().enumerate().map(|(nth, part)| PlannedCall {
+    let answer = Tokens(prompt.max_tokens);
+    let calls = parts.iter().enumerate().map(|(nth, part)| RequestSize {
         // All but the first contain the summary so far.
-        input: Tokens(prompt.text(None, part).1 + most_output.0 * u64::from(nth > 0)),
-        most_output,
+        sent: Tokens(prompt.text(None, part).1 + answer.0 * u64::from(nth > 0)),
+        answer,
     });
     calls.collect()
 }

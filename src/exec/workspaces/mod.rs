@@ -19,6 +19,15 @@ use std::time::SystemTime;
 /// Maximum number of kept workspaces.
 const MAX_FILES: usize = 100;
 
+/// Size of all kept workspaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkspacesSize {
+    /// Number of files.
+    pub n_files: usize,
+    /// Size of the files in bytes.
+    pub bytes: u64,
+}
+
 /// The folder of kept workspaces.
 #[derive(Clone, Debug, Default)]
 pub struct Workspaces {
@@ -104,10 +113,13 @@ impl Workspaces {
         Ok(())
     }
 
-    /// Returns the number of kept workspaces and their size in bytes.
-    pub fn size(&self) -> (usize, u64) {
+    /// Returns the size of all kept workspaces.
+    pub fn size(&self) -> WorkspacesSize {
         let files = self.files();
-        (files.len(), files.iter().map(|file| file.bytes).sum())
+        WorkspacesSize {
+            n_files: files.len(),
+            bytes: files.iter().map(|file| file.bytes).sum(),
+        }
     }
 
     /// Removes all workspaces and returns their number.
@@ -179,7 +191,11 @@ mod tests {
         assert_eq!(find(&b, b"one"), Some(text(b"one")));
         assert_eq!(find(&b, b"one two"), None);
         assert_eq!(kept.find(&a, &content(b"one"), 1).unwrap(), None);
-        assert_eq!(kept.size(), (1, text(b"one").len() as u64));
+        let size = WorkspacesSize {
+            n_files: 1,
+            bytes: text(b"one").len() as u64,
+        };
+        assert_eq!(kept.size(), size);
         assert_eq!(kept.clear().unwrap(), 1);
         assert_eq!(find(&a, b"one"), None);
     }
@@ -193,7 +209,7 @@ mod tests {
         for n in 0..MAX_FILES + 3 {
             kept.save(&path(n), 0, &text(b"one")).unwrap();
         }
-        assert_eq!(kept.size().0, MAX_FILES);
+        assert_eq!(kept.size().n_files, MAX_FILES);
         let huge = "x".repeat(MAX_BYTES + 1);
         assert!(kept.save(&path(0), 0, &huge).is_err());
         kept.clear().unwrap();

@@ -76,8 +76,8 @@ impl Axes {
             grid.push([[LEFT, y], [WIDTH - RIGHT, y]]);
             let is_top = numbers.last() == Some(&tokens);
             let unit = if is_top { " tokens" } else { "" };
-            let said = format!("{}{unit}", Tokens(tokens as u64).short());
-            shapes.push(text([LEFT - 8.0, y], said, Ink::Weak, Anchor::End));
+            let label = format!("{}{unit}", Tokens(tokens as u64).short());
+            shapes.push(text([LEFT - 8.0, y], label, Ink::Weak, Anchor::End));
         }
         let bottom = TOP + PLOT;
         for number in round_numbers(self.n_calls as f64, 10) {
@@ -85,8 +85,8 @@ impl Axes {
             let call = (number as usize).saturating_sub(1);
             let x = self.x(call);
             grid.push([[x, bottom], [x, bottom + 4.0]]);
-            let said = crate::figure::number(call);
-            shapes.push(text([x, bottom + 14.0], said, Ink::Weak, Anchor::Middle));
+            let label = crate::figure::number(call);
+            shapes.push(text([x, bottom + 14.0], label, Ink::Weak, Anchor::Middle));
         }
         shapes.push(Shape::Strokes {
             strokes: grid,
@@ -108,16 +108,16 @@ impl Axes {
                 shapes.push(self.level(ink, dashes, &*level));
             }
             let arrow = if is_above { " \u{2191}" } else { "" };
-            let said = format!("{name} {}{arrow}", Tokens(level(last) as u64).short());
-            labels.push((self.y(level(last)), said, ink));
+            let label = format!("{name} {}{arrow}", Tokens(level(last) as u64).short());
+            labels.push((self.y(level(last)), label, ink));
         }
         labels.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut y = TOP - APART;
-        for (at, said, ink) in labels {
+        for (at, label, ink) in labels {
             y = at.max(y + APART);
             shapes.push(Shape::Text {
                 at: [WIDTH - RIGHT + ASIDE, y],
-                text: said,
+                text: label,
                 ink,
                 anchor: Anchor::Start,
                 size: SMALL,

@@ -84,7 +84,7 @@ pub fn draw(curve: &Curve<'_>) -> Option<Drawing> {
     Some(Drawing {
         width: WIDTH,
         height: end + KEY - ROW / 2.0,
-        says: description(curve),
+        description: description(curve),
         shapes,
     })
 }
@@ -178,11 +178,11 @@ fn row(axes: &Axes, lane: &CurveLane<'_>, y: f32, shapes: &mut Vec<Shape>) {
 fn legend(end: f32, shapes: &mut Vec<Shape>) {
     let y = end + 8.0;
     shapes.push(strokes([tick(LEFT + 3.0, y)].into_iter(), Ink::Weak));
-    let said = "compaction before this call".to_owned();
-    shapes.push(text([LEFT + 12.0, y], said, Ink::Weak, Anchor::Start));
+    let label = "compaction before this call".to_owned();
+    shapes.push(text([LEFT + 12.0, y], label, Ink::Weak, Anchor::Start));
     shapes.push(strokes(cross(LEFT + 300.0, y).into_iter(), Ink::Bad));
-    let said = "first attempt overflowed".to_owned();
-    shapes.push(text([LEFT + 310.0, y], said, Ink::Weak, Anchor::Start));
+    let label = "first attempt overflowed".to_owned();
+    shapes.push(text([LEFT + 310.0, y], label, Ink::Weak, Anchor::Start));
 }
 
 fn tick(x: f32, y: f32) -> [[f32; 2]; 2] {

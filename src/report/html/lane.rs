@@ -29,11 +29,11 @@ pub(super) fn section(out: &mut String, lane: &LaneReport) {
         let _ = writeln!(out, "<p class=\"note\">{}</p>", escaped(&aside));
     }
     if let Some(belief) = &lane.belief {
-        let said = belief.sentence();
+        let sentence = belief.sentence();
         let _ = writeln!(
             out,
             "<h3>Believed and actual</h3>\n<p>{}</p>",
-            escaped(&said)
+            escaped(&sentence)
         );
     }
     settings(out, lane);
@@ -109,9 +109,10 @@ fn removed(out: &mut String, lane: &LaneReport) {
         if let Some(why) = removal.why.as_ref().filter(|why| !why.is_empty()) {
             let _ = write!(note, "because <code>{}</code>", escaped(&why.to_string()));
         }
-        if let Some((text, weight)) = &removal.instead {
+        if let Some(replacement) = &removal.replacement {
             let joined = if note.is_empty() { "" } else { "; " };
-            let (text, weight) = (escaped(&text.to_string()), tokens(*weight));
+            let text = escaped(&replacement.text.to_string());
+            let weight = tokens(replacement.tokens);
             let _ = write!(
                 note,
                 "{joined}replaced by: <code>{text}</code> ({weight} tokens)"

@@ -6,7 +6,7 @@ mod table;
 
 use super::svg;
 use super::{Block, FindingReport, LaneReport, Report};
-use crate::analysis::{FindingKind, Severity};
+use crate::analysis::Severity;
 use crate::figure::{grouped, number, percent, tokens};
 use crate::units::Tokens;
 use std::fmt::Write as _;
@@ -188,15 +188,15 @@ fn figures(out: &mut String, report: &Report) {
         let share = Cell::number(peak.map_or_else(dash, |p| percent(p.pressure)));
         vec![
             Cell::html("lane", lane_name(lane)),
-            Cell::number(peak.map_or_else(dash, |p| p.known.mark(p.tokens))),
+            Cell::number(peak.map_or_else(dash, |p| p.basis.mark(p.tokens))),
             Cell::number(
                 peak.map_or_else(dash, |p| p.call.map_or_else(|| "end".to_owned(), number)),
             ),
             if is_over { share.bad() } else { share },
             Cell::number(figures.compactions.map_or_else(dash, |n| grouped(n as u64))),
             Cell::number(grouped(figures.overflows as u64)),
-            Cell::number(figures.known.mark(figures.sent)),
-            Cell::text(figures.known.to_string()),
+            Cell::number(figures.basis.mark(figures.sent)),
+            Cell::text(figures.basis.to_string()),
         ]
     };
     out.push_str("<section><h2>Figures</h2>\n");
@@ -226,20 +226,20 @@ fn message_notes(out: &mut String, report: &Report) {
         return;
     }
     out.push_str("<section class=\"one\"><h2>Notes on messages</h2>\n<ul class=\"findings\">\n");
-    for (item, note) in &report.message_notes {
+    for note in &report.message_notes {
         let _ = writeln!(
             out,
             "<li><span class=\"weak\">message {}</span><p>{} <span class=\"weak\">{}</span></p></li>",
-            number(item.message),
-            escaped(&note.to_string()),
-            escaped(&item.name.to_string())
+            number(note.item.message),
+            escaped(&note.text.to_string()),
+            escaped(&note.item.name.to_string())
         );
     }
     out.push_str("</ul></section>\n");
 }
 
 fn found(out: &mut String, before: &str, finding: &FindingReport) {
-    let is_bad = finding.kind <= FindingKind::InstructionLost;
+    let is_bad = finding.kind.is_bad();
     let class = if is_bad { "bad-text" } else { "weak" };
     let _ = writeln!(
         out,

@@ -111,7 +111,7 @@ fn figures(out: &mut String, report: &Report) {
             || ["–".to_owned(), "–".to_owned(), "–".to_owned()],
             |p| {
                 let call = p.call.map_or_else(|| "end".to_owned(), number);
-                [p.known.mark(p.tokens), call, percent(p.pressure)]
+                [p.basis.mark(p.tokens), call, percent(p.pressure)]
             },
         );
         let _ = writeln!(
@@ -122,8 +122,8 @@ fn figures(out: &mut String, report: &Report) {
                 .compactions
                 .map_or_else(|| "–".to_owned(), |n| grouped(n as u64)),
             grouped(figures.overflows as u64),
-            figures.known.mark(figures.sent),
-            figures.known
+            figures.basis.mark(figures.sent),
+            figures.basis
         );
     }
     let _ = writeln!(out, "\n{}\n", prose(&report.figures_note()));
@@ -152,10 +152,15 @@ fn message_notes(out: &mut String, report: &Report) {
         return;
     }
     out.push_str("## Notes on messages\n\n");
-    for (item, note) in &report.message_notes {
-        let name = code(&item.name.to_string());
-        let note = prose(&note.to_string());
-        let _ = writeln!(out, "- Message {} ({name}): {note}", number(item.message));
+    for note in &report.message_notes {
+        let (name, text) = (note.item.name.to_string(), note.text.to_string());
+        let _ = writeln!(
+            out,
+            "- Message {} ({}): {}",
+            number(note.item.message),
+            code(&name),
+            prose(&text)
+        );
     }
     out.push('\n');
 }
@@ -260,8 +265,9 @@ fn removed(out: &mut String, lane: &LaneReport) {
     out.push_str("Missing at the end, by message:\n\n");
     for removal in lane.removed.iter().take(MAX_REMOVALS) {
         let _ = write!(out, "- {}", prose(&removal.sentence()));
-        if let Some((text, weight)) = &removal.instead {
-            let (text, weight) = (code(&text.to_string()), tokens(*weight));
+        if let Some(replacement) = &removal.replacement {
+            let text = code(&replacement.text.to_string());
+            let weight = tokens(replacement.tokens);
             let _ = write!(out, "; replaced by: {text} ({weight} tokens)");
         }
         let _ = writeln!(out, "{}", heaviest(removal));

@@ -108,7 +108,7 @@ impl Redactor {
             [known(" message "), number]
         };
         let words = match name {
-            MessageName::Said { role, message, .. } => {
+            MessageName::Message { role, message, .. } => {
                 let mut words = vec![known(role.name())];
                 words.extend(in_message(*message));
                 words
@@ -303,30 +303,30 @@ fn bundled_names() -> HashSet<&'static str> {
 mod tests {
     use super::*;
 
-    fn said(text: &str) -> String {
+    fn redacted(text: &str) -> String {
         Redactor::new(true).sentence(text).to_string()
     }
 
     #[test]
     fn a_line_of_a_log_keeps_its_numbers_and_well_known_words_only() {
         assert_eq!(
-            said("The conversation history has been compacted from 44979 to 1,200 tokens"),
+            redacted("The conversation history has been compacted from 44979 to 1,200 tokens"),
             "The conversation history has been compacted from 44,979 to 1,200 tokens"
         );
         assert_eq!(
-            said("Removed the messages about Project Nightjar for bob@acme.example: 3 turns"),
+            redacted("Removed the messages about Project Nightjar for bob@acme.example: 3 turns"),
             "Removed the messages about … for …: 3 turns"
         );
         assert_eq!(
-            said("writes /tmp/x/call_9.txt (12 bytes)"),
+            redacted("writes /tmp/x/call_9.txt (12 bytes)"),
             "writes … (12 bytes)"
         );
     }
 
     #[test]
     fn groups_of_digits_are_one_number_that_is_not_told() {
-        assert_eq!(said("4111 1111 1111 1111"), "…");
-        assert_eq!(said("kept 4 of 12"), "kept 4 of 12");
+        assert_eq!(redacted("4111 1111 1111 1111"), "…");
+        assert_eq!(redacted("kept 4 of 12"), "kept 4 of 12");
     }
 
     #[test]

@@ -3,47 +3,46 @@
 //! A redacted text keeps only words of this list, numbers that cannot be an account or a telephone number, and
 //! punctuation. A list of allowed words cannot miss a kind of secret, as a list of forbidden ones could.
 
-/// Words of our own sentences and of the lines that real systems log, in lower case.
+/// Words of our own sentences and of the lines that real systems log: sorted, ignoring case.
 const WORDS: &str = "\
-a about above act acts added adjacency adjacent after again aggressive aggressively all allowed alone already an and \
-answer anthropic any anything appended are as asked assistant assumed async at attempt attempting auto automatic be \
-because been before began below between block blocks broken budget but by bytes call calls can cannot changed changing \
-characters chars chunk cjk code collapsed comes compact compacted compacting compaction compacts complete completed compress contained \
-compressing compression conf context conversation could count counts crossed cut daily definitions depends described \
-detected did different dispatched do does done drop dropped dropping due each either emergency empty end ends error even \
-every everything exact exceeded exceeds executed executing existing fail failed failing fails failure falling fallback \
-far few fifth file files first fit fits flush for force forced found freed from full gives goes gone half handles has have \
-held here historical history hook how however if ignored ignores image images in injected input inserted inside \
-instruction instructions into is it its itself keep keeps keeping kept large larger largest last late later leaves left length \
-less level like limit line lines list listed little log longer loop made makes many manual manually max maximum memory merged \
-message messages micro middle min minimum missing model more most much must near needed never new next no none not \
-nothing now number of off old older oldest omitted on once one only optimizing or other otherwise out output over \
-overflow overflowing overhead own oversized pair pairs partner passes pays peak peaked person's picture pictures points \
-prepended preserved pressure proactive problem prompt protected provider prune pruned pruning raised ran reached read \
-reads really reason reasoning rebuild recent record recorded recoverable recovering recovery reduced refused refusing \
-rejected rejects removal removed removes removing repair repairs repeats replaced replay reply report request requests \
-reserve reset rest restored result results retried retry retrying role room row runs safety same saved saves saving \
-saying says seconds see sent separates session set setting shipped short shortened skipped skipping small smaller so \
-some something spill spilled stage stands start started still stop stopped storage stored strategy success summaries \
-summarization summarize summarized summarizing summary support survives synthetic system system's table take taken takes target \
-tell than that the their them then there they this three threshold thresholds time times to together token tokens too \
-tool tool_result tool_use tools trailing trigger trim trimmed truncate truncated truncating truncation turn turns two \
-unless unmatched until up usable usage use used user user's vain validation value wait warning was weight were what when \
-which while window with within without would writes \
-hook_compact hook_log hook_eval hook_exec emergency_compact compact_context fire_count tokens_before tokens_after \
-tokens_reduced memoryflush msgs reason info warning text message file tool_results \
-media document thinking used window input output_reserve call model_window model_output attempt call_in_turn recorded \
-ends vary varies file's active policy rests such where works weighs need unknown message's \
-said showing \
-nearly whole almost treats cooldowns counters apply consecutive reaches continues effect handler stages depend overrides \
-undercounts although sending previous summarizer content lost cuts json valid \
-hand pinned pins pin knows cleared stay written part run source's needs touched go \
-chars_left compacted_tokens completion_tokens context_window cut estimate estimate_after few_turns flushes history_messages \
-history_tokens hooks_fired keep_turns last_compact_turn left_out max_chars max_llm_retries max_output max_steps max_tokens \
-max_turns message_threshold message_tokens messages_dropped messages_left_out messages_loaded messages_passed \
-messages_removed messages_restored messages_summarized model_calls num_compactions outputs_cut pressure_after prompt_tokens \
-available buffer contextLength counting enough following had include least ratio remaining restore_turns result_chars shown_percent calls stored_messages succeeded summarization_requests \
-thinking_chars token_threshold tool_tokens tried_before turns_left turns_removed context_pressure";
+a about above act active acts added adjacency adjacent after again aggressive aggressively all allowed almost alone \
+already although an and answer anthropic any anything appended apply are as asked assistant assumed async at attempt \
+attempting auto automatic available be because been before began below between block blocks broken budget buffer but \
+by bytes call call_in_turn calls can cannot changed changing characters chars chars_left chunk cjk cleared code \
+collapsed comes compact compact_context compacted compacted_tokens compacting compaction compacts complete completed \
+completion_tokens compress compressing compression conf consecutive contained content context context_pressure \
+context_window contextLength continues conversation cooldowns could count counters counting counts crossed cut cuts \
+daily definitions depend depends described detected did different dispatched do document does done drop dropped \
+dropping due each effect either emergency emergency_compact empty end ends enough error estimate estimate_after even \
+every everything exact exceeded exceeds executed executing existing fail failed failing fails failure fallback \
+falling far few few_turns fifth file file's files fire_count first fit fits flush flushes following for force forced \
+found freed from full gives go goes gone had half hand handler handles has have held here historical history \
+history_messages history_tokens hook hook_compact hook_eval hook_exec hook_log hooks_fired how however if ignored \
+ignores image images in include info injected input inserted inside instruction instructions into is it its itself \
+json keep keep_turns keeping keeps kept knows large larger largest last last_compact_turn late later least leaves \
+left left_out length less level like limit line lines list listed little log longer loop lost made makes manual \
+manually many max max_chars max_llm_retries max_output max_steps max_tokens max_turns maximum media memory \
+memoryflush merged message message's message_threshold message_tokens messages messages_dropped messages_left_out \
+messages_loaded messages_passed messages_removed messages_restored messages_summarized micro middle min minimum \
+missing model model_calls model_output model_window more most msgs much must near nearly need needed needs never new \
+next no none not nothing now num_compactions number of off old older oldest omitted on once one only optimizing or \
+other otherwise out output output_reserve outputs_cut over overflow overflowing overhead overrides oversized own pair \
+pairs part partner passes pays peak peaked person's picture pictures pin pinned pins points policy prepended \
+preserved pressure pressure_after previous proactive problem prompt prompt_tokens protected provider prune pruned \
+pruning raised ran ratio reached reaches read reads really reason reasoning rebuild recent record recorded \
+recoverable recovering recovery reduced refused refusing rejected rejects remaining removal removed removes removing \
+repair repairs repeats replaced replay reply report request requests reserve reset rest restore_turns restored rests \
+result result_chars results retried retry retrying role room row run runs safety said same saved saves saving saying \
+says seconds see sending sent separates session set setting shipped short shortened showing shown_percent skipped \
+skipping small smaller so some something source's spill spilled stage stages stands start started stay still stop \
+stopped storage stored stored_messages strategy succeeded success such summaries summarization summarization_requests \
+summarize summarized summarizer summarizing summary support survives synthetic system system's table take taken takes \
+target tell text than that the their them then there they thinking thinking_chars this three threshold thresholds \
+time times to together token token_threshold tokens tokens_after tokens_before tokens_reduced too tool tool_result \
+tool_results tool_tokens tool_use tools touched trailing treats tried_before trigger trim trimmed truncate truncated \
+truncating truncation turn turns turns_left turns_removed two undercounts unknown unless unmatched until up usable \
+usage use used user user's vain valid validation value varies vary wait warning was weighs weight were what when \
+where which while whole window with within without works would writes written";
 
 /// A piece of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,13 +144,13 @@ impl Number {
         let is_number = |digits: &str| digits.bytes().all(|b| b.is_ascii_digit());
         let has_point = word.contains('.');
         let is_padded = whole.len() > 1 && whole.starts_with('0');
-        let is_told = is_number(&whole)
+        let is_shown = is_number(&whole)
             && is_number(fraction)
             && !whole.is_empty()
             && has_point != fraction.is_empty()
             && !is_padded
             && whole.len() + fraction.len() <= MAX_DIGITS;
-        is_told.then_some(())?;
+        is_shown.then_some(())?;
         Some(Self {
             digits: format!("{whole}{fraction}").parse().ok()?,
             decimals: fraction.len() as u8,
@@ -191,9 +190,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_words_are_sorted_and_unique() {
+        let words = WORDS.split_ascii_whitespace().map(str::to_ascii_lowercase);
+        let words: Vec<String> = words.collect();
+        assert!(words.is_sorted_by(|a, b| a < b), "{words:?}");
+    }
+
+    #[test]
     fn counts_are_numbers_and_addresses_keys_and_account_numbers_are_not() {
-        let told = ["12", "44,979", "10.3k", "-0.75", "0", "2.16M", "93"];
-        for text in told {
+        let shown = ["12", "44,979", "10.3k", "-0.75", "0", "2.16M", "93"];
+        for text in shown {
             let number = Number::of(text).unwrap();
             assert_eq!(number.to_string(), text);
         }
@@ -217,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_joins_an_address_or_a_path_keeps_it_one_word() {
+    fn an_address_and_a_path_are_one_word() {
         let words: Vec<_> = pieces("see https://x.example/a?b=1, or me@x.example (C:\\a.rs).")
             .into_iter()
             .filter_map(|p| match p {

@@ -38,8 +38,11 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
         }
         if *is_error && found.len() == before {
             let mut lines = text.lines().map(without_tag);
-            let line =
-                lines.find(|line| TELLS.iter().any(|word| line.to_lowercase().contains(word)));
+            let line = lines.find(|line| {
+                ERROR_WORDS
+                    .iter()
+                    .any(|word| line.to_lowercase().contains(word))
+            });
             let line = line.unwrap_or_default();
             found.push(located.draft(FactKind::Error, Search::new(line), line));
         }
@@ -47,8 +50,8 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
     found.retain(|draft| !draft.key.is_empty());
 }
 
-/// Words of a line that says what went wrong.
-const TELLS: [&str; 10] = [
+/// Words of a line that describes an error.
+const ERROR_WORDS: [&str; 10] = [
     "cannot",
     "denied",
     "error",

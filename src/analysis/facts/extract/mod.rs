@@ -222,7 +222,7 @@ pub(super) fn all(session: &Session) -> Vec<Draft> {
             earlier.until.get_or_insert(message);
         }
     }
-    // Said twice in one message: once is enough.
+    // A fact that a message states twice is kept once.
     found.retain(|draft| draft.until != Some(draft.message));
     found
 }

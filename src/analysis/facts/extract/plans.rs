@@ -24,10 +24,10 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
             found.push(draft(located, &item.text, item.is_done));
         }
     }
-    let said = material.texts(|message| {
+    let texts = material.texts(|message| {
         matches!(message.role, Role::User | Role::Assistant) && !message.is_injected
     });
-    for (located, text) in said {
+    for (located, text) in texts {
         for line in text.lines() {
             let line = line
                 .trim_start()

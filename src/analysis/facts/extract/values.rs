@@ -21,13 +21,13 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
     let Some(pattern) = VALUE.as_ref() else {
         return;
     };
-    let said = material.texts(|message| {
+    let texts = material.texts(|message| {
         message.role == Role::Assistant || (message.role == Role::User && !message.is_injected)
     });
-    let said = said.map(|(located, text)| (located, text, 0));
+    let texts = texts.map(|(located, text)| (located, text, 0));
     let results = material.command_results();
     let results = results.map(|(located, text)| (located, text, output_start(text)));
-    for (located, text, start) in said.chain(results) {
+    for (located, text, start) in texts.chain(results) {
         let hits = pattern.captures_iter(text).filter_map(|hit| {
             let (label, value) = (hit.get(1)?, hit.get(2)?);
             let label_text = label.as_str().trim();

@@ -55,7 +55,7 @@ fn demand(names: &Names, case: &Case, outcome: &Outcome) -> Demand {
         }
         for used in names.uses_at(sample.call) {
             let copies = names.copies_before(used);
-            if predicted.is_empty() || visible.shows_name((used.name, used.message), copies) {
+            if predicted.is_empty() || visible.shows_name(used.name, used.message, copies) {
                 continue;
             }
             let first = copies.first().map_or(u32::MAX, |place| place.message);

@@ -76,7 +76,7 @@ pub fn most_at_risk(names: &Names, case: &Case, outcome: &Outcome) -> AtRisk {
     for sample in &outcome.samples {
         visible.advance(sample.call);
         edits(&mut found, names, &visible, sample.call);
-        faults(&mut found, names, &mut visible, (case, sample.call));
+        faults(&mut found, names, &mut visible, case, sample.call);
     }
     let first_fault = found.faults.first().map(|fault| fault.call);
     let first_edit = found.blind_edits.first().map(|edit| edit.call);
@@ -97,17 +97,12 @@ fn supposing(
     let mut found = AtRisk::default();
     for sample in &outcome.samples {
         visible.advance(sample.call);
-        faults(&mut found, names, &mut visible, (case, sample.call));
+        faults(&mut found, names, &mut visible, case, sample.call);
     }
     found.faults.len()
 }
 
-fn faults(
-    found: &mut AtRisk,
-    names: &Names,
-    visible: &mut Visible<'_>,
-    (case, call): (&Case, usize),
-) {
+fn faults(found: &mut AtRisk, names: &Names, visible: &mut Visible<'_>, case: &Case, call: usize) {
     let uses = names.uses_at(call);
     found.uses += uses.len();
     if !visible.is_touched() {
@@ -115,7 +110,7 @@ fn faults(
     }
     for used in uses {
         let copies = names.copies_before(used);
-        if visible.shows_name((used.name, used.message), copies) {
+        if visible.shows_name(used.name, used.message, copies) {
             continue;
         }
         let is_history = |message: u32| case.session.messages[message as usize].in_history;

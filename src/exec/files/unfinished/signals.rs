@@ -32,7 +32,7 @@ fn start<T: 'static>(clean_up: fn() -> T) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Returns true if the program was started to ignore a signal. Only Linux tells; elsewhere `nohup` is assumed.
+/// Returns true if the program was started to ignore a signal. Only Linux shows it; elsewhere `nohup` is assumed.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

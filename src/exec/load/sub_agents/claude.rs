@@ -1,48 +1,59 @@
 //! Claude Code's sub-agents: `ID/subagents/agent-*.jsonl` next to `ID.jsonl`; in older versions `agent-*.jsonl` next to it.
 
+use super::Layout;
 use super::scan::{
-    Found, MAX_SUB_AGENTS, START_BYTES, entries, head, is_file, is_file_name, is_folder, open,
+    FileStart, FoundSubAgent, MAX_SUB_AGENTS, START_BYTES, entries, is_file, is_file_name,
+    is_folder, open, read_start,
 };
-use crate::formats::{AgentCalls, ImportReport};
+use crate::formats::{AgentCalls, ImportReport, SubAgentFiles};
 use crate::session::{Conversation, Session, SubAgent, Track};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// Prefix and suffix of the file names.
-const NAME: (&str, &str) = ("agent-", ".jsonl");
+pub(super) const LAYOUT: Layout = Layout {
+    location: SubAgentFiles::SessionFolder,
+    find,
+    describe,
+    ..Layout::DEFAULT
+};
+
+/// Prefix of the file names.
+const PREFIX: &str = "agent-";
+/// Suffix of the file names.
+const SUFFIX: &str = ".jsonl";
 /// Depth of the search below `subagents`, since workflows have folders of their own.
 const DEPTH: usize = 3;
 
 /// Finds the sub-agents of the session at `path`, the oldest first.
-pub(super) fn find(path: &Path, main: &Session, report: &ImportReport) -> Vec<Found> {
+fn find(path: &Path, main: &Session, report: &ImportReport) -> Vec<FoundSubAgent> {
     let files = files(path, report);
     if files.is_empty() {
         return Vec::new();
     }
     let starts = AgentCalls::new(main, report);
-    let mut heads: Vec<(PathBuf, Session, bool)> = files
+    let mut found: Vec<(PathBuf, FileStart)> = files
         .into_iter()
-        .filter_map(|(id, path)| {
-            let (mut session, is_whole) = head(&path)?;
-            describe_as(&path, &id, &starts, &mut session);
-            Some((path, session, is_whole))
+        .filter_map(|AgentFile { id, path }| {
+            let mut start = read_start(&path)?;
+            describe_as(&path, &id, &starts, &mut start.session);
+            Some((path, start))
         })
         .collect();
-    let time = |session: &Session| session.messages.first().and_then(|m| m.time);
-    heads.sort_by(|(a_path, a, _), (b_path, b, _)| (time(a), a_path).cmp(&(time(b), b_path)));
-    let all = Conversation::started_in(main, heads.iter().map(|(_, session, _)| session));
-    heads
+    let time = |start: &FileStart| start.session.messages.first().and_then(|m| m.time);
+    found.sort_by(|(a_path, a), (b_path, b)| (time(a), a_path).cmp(&(time(b), b_path)));
+    let all = Conversation::started_in(main, found.iter().map(|(_, start)| &start.session));
+    found
         .into_iter()
         .zip(all)
-        .map(|((path, _, is_whole), mut conversation)| {
-            conversation.size = conversation.size.filter(|_| is_whole);
-            (path, conversation)
+        .map(|((path, start), mut conversation)| {
+            conversation.size = conversation.size.filter(|_| start.is_whole);
+            FoundSubAgent { path, conversation }
         })
         .collect()
 }
 
-/// Sets the track and the title of a sub-agent's session.
-pub(super) fn describe(path: &Path, main: &Session, report: &ImportReport, session: &mut Session) {
+/// Sets the track and the title of a sub-agent's session by the call that started it, else by its metadata file.
+fn describe(path: &Path, main: &Session, report: &ImportReport, session: &mut Session) {
     let id = id(path).unwrap_or_default();
     describe_as(path, &id, &AgentCalls::new(main, report), session);
 }
@@ -55,13 +66,19 @@ fn describe_as(path: &Path, id: &str, starts: &AgentCalls<'_>, session: &mut Ses
 /// Returns the sub-agent's id from its file name.
 fn id(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
-    let id = name.strip_prefix(NAME.0)?.strip_suffix(NAME.1)?;
+    let id = name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
     Some(id.to_owned())
 }
 
-/// Lists the files of a session's sub-agents by id. A file next to the session's own counts only if the session names it,
+/// The file of a sub-agent.
+struct AgentFile {
+    id: String,
+    path: PathBuf,
+}
+
+/// Lists the files of a session's sub-agents. A file next to the session's own counts only if the session names it,
 /// since it may belong to another session.
-fn files(path: &Path, report: &ImportReport) -> Vec<(String, PathBuf)> {
+fn files(path: &Path, report: &ImportReport) -> Vec<AgentFile> {
     let mut found = Vec::new();
     let (Some(folder), Some(stem)) = (path.parent(), path.file_stem()) else {
         return found;
@@ -72,22 +89,23 @@ fn files(path: &Path, report: &ImportReport) -> Vec<(String, PathBuf)> {
     }
     search(&folder.join(stem).join("subagents"), DEPTH, &mut found);
     for id in report.sub_agents.keys() {
-        let file = folder.join(format!("{}{id}{}", NAME.0, NAME.1));
-        let is_new = found.iter().all(|(known, _)| known != id);
-        if is_file_name(id) && is_new && found.len() < MAX_SUB_AGENTS && is_file(&file) {
-            found.push((id.clone(), file));
+        let path = folder.join(format!("{PREFIX}{id}{SUFFIX}"));
+        let is_new = found.iter().all(|known: &AgentFile| known.id != *id);
+        if is_file_name(id) && is_new && found.len() < MAX_SUB_AGENTS && is_file(&path) {
+            let id = id.clone();
+            found.push(AgentFile { id, path });
         }
     }
     found
 }
 
-fn search(folder: &Path, depth: usize, found: &mut Vec<(String, PathBuf)>) {
+fn search(folder: &Path, depth: usize, found: &mut Vec<AgentFile>) {
     for path in entries(folder) {
         if found.len() >= MAX_SUB_AGENTS {
             return;
         }
         if let Some(id) = id(&path).filter(|_| is_file(&path)) {
-            found.push((id, path));
+            found.push(AgentFile { id, path });
         } else if depth > 1 && is_folder(&path) {
             search(&path, depth - 1, found);
         }

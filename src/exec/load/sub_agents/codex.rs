@@ -1,13 +1,20 @@
 //! Codex's sub-agents: separate rollouts in the folder of sessions (one subfolder per day). The first line names the thread
 //! that started them.
 
-use super::scan::{Found, conversations, entries, is_folder, name_of, open};
-use crate::formats::{self, ImportReport, SessionIdentity};
+use super::Layout;
+use super::scan::{ChildFile, FoundSubAgent, conversations, entries, is_folder, name_of, open};
+use crate::formats::{self, ImportReport, SessionIdentity, SubAgentFiles};
 use crate::session::Session;
 use crate::units;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+pub(super) const LAYOUT: Layout = Layout {
+    location: SubAgentFiles::DayFolders,
+    find,
+    ..Layout::DEFAULT
+};
 
 /// Maximum number of files whose first line is read.
 const MAX_FILES: usize = 2_000;
@@ -19,7 +26,7 @@ const MAX_LINE_BYTES: u64 = 512 << 10;
 const TOLERANCE: Duration = Duration::from_hours(36);
 
 /// Finds the sub-agents of the rollout at `path`, the oldest first.
-pub(super) fn find(path: &Path, main: &Session, report: &ImportReport) -> Vec<Found> {
+fn find(path: &Path, main: &Session, report: &ImportReport) -> Vec<FoundSubAgent> {
     let Some(identity) = formats::identity_of(&main.source) else {
         return Vec::new();
     };
@@ -35,14 +42,14 @@ pub(super) fn find(path: &Path, main: &Session, report: &ImportReport) -> Vec<Fo
         .take(MAX_FILES)
         .collect();
     files.sort_by(|a, b| name_of(a).cmp(name_of(b)));
-    let mut children: Vec<(PathBuf, SessionIdentity)> = Vec::new();
-    for file in files {
-        let child = first_line(&file).and_then(|line| formats::identity(main.source.format, &line));
+    let mut children: Vec<ChildFile> = Vec::new();
+    for path in files {
+        let child = first_line(&path).and_then(|line| formats::identity(main.source.format, &line));
         let child = child.filter(|child| child.parent.as_ref() == Some(&identity.id));
         let is_new =
-            |child: &SessionIdentity| children.iter().all(|(_, known)| known.id != child.id);
-        if let Some(child) = child.filter(is_new) {
-            children.push((file, child));
+            |child: &SessionIdentity| children.iter().all(|known| known.identity.id != child.id);
+        if let Some(identity) = child.filter(is_new) {
+            children.push(ChildFile { path, identity });
         }
     }
     conversations(main, report, children)

@@ -18,9 +18,47 @@ use crate::progress::Progress;
 use crate::session::{Conversation, Session, Track};
 use crate::units::Bytes;
 pub(super) use database::in_database;
-use scan::{MAX_SUB_AGENTS, open};
+use scan::{FoundSubAgent, MAX_SUB_AGENTS, open};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+/// How a program stores sub-agents in files of their own.
+struct Layout {
+    /// Location of the files.
+    location: SubAgentFiles,
+    /// Finds the sub-agents of the session at a path.
+    find: fn(&Path, &Session, &ImportReport) -> Vec<FoundSubAgent>,
+    /// Returns the id of the session that started the sub-agent at a path, if the path contains it.
+    parent_id: fn(&Path) -> Option<String>,
+    /// Returns the title of a session, if it is stored near another one. Receives the other's path, the format and the id.
+    title_of: fn(&Path, &str, &str) -> Option<String>,
+    /// Sets the track and the title of the sub-agent's session at a path.
+    describe: fn(&Path, &Session, &ImportReport, &mut Session),
+}
+
+impl Layout {
+    /// Defaults for the rows: paths reveal neither parent nor title. Every row sets `location` and `find`.
+    const DEFAULT: Self = Self {
+        location: SubAgentFiles::SessionFolder,
+        find: |_, _, _| Vec::new(),
+        parent_id: |_| None,
+        title_of: |_, _, _| None,
+        describe: describe_by_identity,
+    };
+
+    fn of(format: &str) -> Option<&'static Self> {
+        let location = formats::by_name(format)?.sub_agent_files?;
+        LAYOUTS.iter().find(|layout| layout.location == location)
+    }
+}
+
+/// One row for each location.
+static LAYOUTS: [Layout; 4] = [
+    claude::LAYOUT,
+    codex::LAYOUT,
+    gemini::LAYOUT,
+    opencode::LAYOUT,
+];
 
 /// Adds the sub-agents of the session at `path` to its conversations. Returns the files of those with a file of their own,
 /// by the index of the conversation. A file replaces a conversation of the same sub-agent in the session's file.
@@ -33,18 +71,13 @@ pub(super) fn attach(
     let Some(main) = parsed.sessions.first() else {
         return files;
     };
-    let report = &mut parsed.report;
-    let found = match files_of(main.source.format) {
-        Some(SubAgentFiles::SessionFolder) => claude::find(path, main, report),
-        Some(SubAgentFiles::DayFolders) => codex::find(path, main, report),
-        Some(SubAgentFiles::ParentFolder) => {
-            report.parent = report.parent.take().or_else(|| gemini::parent(path));
-            gemini::find(path, main, report)
-        }
-        Some(SubAgentFiles::ProjectFolder) => opencode::find(path, main, report),
-        None => Vec::new(),
+    let Some(stored) = Layout::of(main.source.format) else {
+        return files;
     };
-    for (file, conversation) in found.into_iter().take(MAX_SUB_AGENTS) {
+    let report = &mut parsed.report;
+    report.parent = report.parent.take().or_else(|| (stored.parent_id)(path));
+    let found = (stored.find)(path, main, report).into_iter();
+    for FoundSubAgent { path, conversation } in found.take(MAX_SUB_AGENTS) {
         let same = conversations
             .iter()
             .position(|c| is_same(&c.track, &conversation.track));
@@ -54,21 +87,14 @@ pub(super) fn attach(
         } else {
             conversations.push(conversation);
         }
-        files.insert(index, file);
+        files.insert(index, path);
     }
     files
 }
 
 /// Returns the title of the session that started the one at `path`, if its program stores both in one folder.
 pub(in crate::exec) fn parent_name(path: &Path, format: &str, parent: &str) -> Option<String> {
-    match files_of(format)? {
-        SubAgentFiles::ProjectFolder => opencode::title(path, format, parent),
-        _ => None,
-    }
-}
-
-fn files_of(format: &str) -> Option<SubAgentFiles> {
-    formats::by_name(format)?.sub_agent_files
+    (Layout::of(format)?.title_of)(path, format, parent)
 }
 
 /// Reads the file of a sub-agent.
@@ -98,17 +124,24 @@ pub(super) fn read(
     };
     let mut parsed = formats::parse_with(&document, progress)
         .map_err(|error| LoadError(format!("{shown}: {error}")))?;
-    if let Some(session) = parsed.sessions.first_mut() {
-        if files_of(main.source.format) == Some(SubAgentFiles::SessionFolder) {
-            claude::describe(path, main, report, session);
-        } else {
-            let identity = formats::identity_of(&session.source).unwrap_or_default();
-            let (agent, title) = SubAgentCalls::new(main, report).agent(&identity);
-            session.track = Track::SubAgent(agent);
-            session.title = title.unwrap_or_else(|| std::mem::take(&mut session.title));
-        }
+    let stored = Layout::of(main.source.format);
+    if let Some((session, stored)) = parsed.sessions.first_mut().zip(stored) {
+        (stored.describe)(path, main, report, session);
     }
     Ok(parsed)
+}
+
+/// Sets the track and the title of a sub-agent's session by the id in its file.
+fn describe_by_identity(
+    _path: &Path,
+    main: &Session,
+    report: &ImportReport,
+    session: &mut Session,
+) {
+    let identity = formats::identity_of(&session.source).unwrap_or_default();
+    let (agent, title) = SubAgentCalls::new(main, report).agent(&identity);
+    session.track = Track::SubAgent(agent);
+    session.title = title.unwrap_or_else(|| std::mem::take(&mut session.title));
 }
 
 fn is_same(a: &Track, b: &Track) -> bool {

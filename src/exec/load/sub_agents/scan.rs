@@ -11,22 +11,40 @@ pub(super) const MAX_SUB_AGENTS: usize = 500;
 /// Number of bytes that are read from the start of a file until it is opened.
 pub(super) const START_BYTES: u64 = 64 << 10;
 
-/// The file of a sub-agent, and the conversation according to the start of the file.
-pub(super) type Found = (PathBuf, Conversation);
+/// A sub-agent with a file of its own.
+pub(super) struct FoundSubAgent {
+    /// The file.
+    pub(super) path: PathBuf,
+    /// The conversation according to the start of the file.
+    pub(super) conversation: Conversation,
+}
+
+/// The file of a sub-agent that names its session.
+pub(super) struct ChildFile {
+    pub(super) path: PathBuf,
+    pub(super) identity: SessionIdentity,
+}
+
+/// The start of a file, parsed.
+pub(super) struct FileStart {
+    pub(super) session: Session,
+    /// The start is the whole file.
+    pub(super) is_whole: bool,
+}
 
 /// Creates the conversations of these sub-agents of a session.
 pub(super) fn conversations(
     main: &Session,
     report: &ImportReport,
-    files: Vec<(PathBuf, SessionIdentity)>,
-) -> Vec<Found> {
+    files: Vec<ChildFile>,
+) -> Vec<FoundSubAgent> {
     let started = SubAgentCalls::new(main, report);
-    let describe = |(path, identity): &(PathBuf, SessionIdentity)| {
+    let describe = |ChildFile { path, identity }: &ChildFile| {
         let (agent, title) = started.agent(identity);
-        let head = head(path);
-        let size = head.as_ref().filter(|(_, is_whole)| *is_whole);
-        let size = size.map(|(session, _)| Size::of(session));
-        let own = || head.map(|(session, _)| session.title);
+        let start = read_start(path);
+        let whole = start.as_ref().filter(|start| start.is_whole);
+        let size = whole.map(|start| Size::of(&start.session));
+        let own = || start.map(|start| start.session.title);
         let title = title
             .or(identity.name.clone().map(String::from))
             .or_else(own);
@@ -37,12 +55,14 @@ pub(super) fn conversations(
         )
     };
     let all = Conversation::sub_agents(main, files.iter().map(describe));
-    files.into_iter().map(|(path, _)| path).zip(all).collect()
+    let found = files.into_iter().zip(all);
+    found
+        .map(|(ChildFile { path, .. }, conversation)| FoundSubAgent { path, conversation })
+        .collect()
 }
 
-/// Parses the start of a file. Returns the session and whether the start is the whole file, or `None` if it contains no
-/// conversation.
-pub(super) fn head(path: &Path) -> Option<(Session, bool)> {
+/// Parses the start of a file; `None` if it contains no conversation.
+pub(super) fn read_start(path: &Path) -> Option<FileStart> {
     let mut bytes = Vec::new();
     open(path)?
         .take(START_BYTES + 1)
@@ -57,7 +77,7 @@ pub(super) fn head(path: &Path) -> Option<(Session, bool)> {
         bytes: bytes.into(),
     };
     let session = formats::parse(&input).ok()?.sessions.into_iter().next()?;
-    Some((session, is_whole))
+    Some(FileStart { session, is_whole })
 }
 
 /// Opens a regular file. Opening a pipe would wait for its writer.

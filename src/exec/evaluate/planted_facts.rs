@@ -6,10 +6,10 @@ use super::parallel::parallel;
 use super::points::removals;
 use super::sender::{Sender, Series};
 use crate::analysis::canary::{Canary, FollowedCanary, PlantedOutcome, canaries, plant, state};
+use crate::analysis::cost::RequestSize;
 use crate::engine::{Case, Schedule, drive, simulate};
 use crate::exec::export::planned_requests;
 use crate::exec::summary::{Answers, Model};
-use crate::units::Tokens;
 use std::sync::Arc;
 
 /// A copy of a session for one lane.
@@ -59,16 +59,16 @@ impl Planting {
         of_session.collect()
     }
 
-    /// Returns sent tokens and maximum answer tokens of the summary requests of all samples.
-    pub(super) fn requests(self, job: &EvaluationJob, model: &Model) -> Vec<(Tokens, Tokens)> {
+    /// Returns the summary requests of all samples.
+    pub(super) fn requests(self, job: &EvaluationJob, model: &Model) -> Vec<RequestSize> {
         let runs = self.runs(job);
         let calls = runs.iter().flatten().flat_map(|run| {
             let lane = &job.lanes[run.lane];
-            let policy = (&lane.policy, &lane.knobs);
-            planned_requests(&run.case, policy, Schedule::Replay, Some(run.until), model)
+            let (policy, knobs) = (&lane.policy, &lane.knobs);
+            let (schedule, until) = (Schedule::Replay, Some(run.until));
+            planned_requests(&run.case, policy, knobs, schedule, until, model)
         });
-        let each: Vec<_> = calls.map(|call| (call.input, call.most_output)).collect();
-        each.repeat(job.samples)
+        calls.collect::<Vec<_>>().repeat(job.samples)
     }
 
     /// Plays all runs and follows the canaries.
@@ -89,8 +89,11 @@ impl Planting {
         let canaries = self.canaries();
         let followed = parallel(concurrency, &runs, |(number, (run, sample))| {
             let lane = &job.lanes[run.lane];
-            let series = format!("planted {} {sample}", lane.name);
-            let followed = self.follow(run, lane, &canaries, (sender, &series));
+            let exchanges = Series {
+                sender,
+                name: &format!("planted {} {sample}", lane.name),
+            };
+            let followed = self.follow(run, lane, &canaries, exchanges);
             followed
                 .into_iter()
                 .map(|canary| FollowedCanary {
@@ -108,27 +111,16 @@ impl Planting {
         run: &PlantedRun,
         lane: &EvaluatedLane,
         canaries: &[Canary],
-        (sender, series): (&Sender<'_>, &str),
+        exchanges: Series<'_, '_>,
     ) -> Vec<FollowedCanary> {
-        let exchanges = Series {
-            sender,
-            name: series,
-        };
-        let summarizer = shared_answers(sender);
+        let summarizer = shared_answers(exchanges.sender);
         let mut answers = Answers::through(&summarizer, &exchanges);
         // Returns the outcome, and the call before which the first summary is missing.
         let mut play = |until| {
             answers.restart();
             let (policy, knobs) = (&lane.policy, &lane.knobs);
-            let schedule = Schedule::Replay;
-            let outcome = drive(
-                &run.case,
-                policy,
-                knobs,
-                schedule,
-                Some(until),
-                &mut answers,
-            );
+            let (schedule, until) = (Schedule::Replay, Some(until));
+            let outcome = drive(&run.case, policy, knobs, schedule, until, &mut answers);
             let is_missing = answers.fatal.take().is_some();
             let missing = answers.records.last().filter(|_| is_missing);
             (outcome, missing.map(|request| request.call - 1))
