@@ -304,7 +304,7 @@ fn values(root: &Value, kind: &Value) -> Vec<EnumValue> {
     for value in found {
         match merged.iter_mut().find(|known| known.name == value.name) {
             Some(known) => {
-                known.description = format!("{} {}", known.description, value.description)
+                known.description = format!("{} {}", known.description, value.description);
             }
             None => merged.push(value),
         }
