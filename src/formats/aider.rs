@@ -69,7 +69,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
             Kind::Program => "program",
             Kind::Answer => "answer",
         };
-        log.report.note(label, in_context);
+        log.report.count_record(label, in_context);
     }
     let sessions = reader.finish();
     log.finish(

@@ -72,7 +72,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         transcript.builder.usual_model(model);
     }
     if let Some(tools) = tool_definitions(agent, &["tool_definitions"]) {
-        log.report.note("tools", true);
+        log.report.count_record("tools", true);
         transcript.add_message(tools);
     }
     for row in json::rows_at(bytes, &whole, &["steps"], progress, &mut log.notes)? {
@@ -81,7 +81,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         let source = source.unwrap_or("other");
         let before = transcript.len();
         step(source, &row, &mut transcript, &mut log.notes);
-        log.report.note(source, transcript.len() > before);
+        log.report.count_record(source, transcript.len() > before);
     }
     let session = transcript.finish();
     log.finish(

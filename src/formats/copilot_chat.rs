@@ -79,7 +79,8 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         progress.check_cancelled()?;
         let before = transcript.len();
         request(&row, &mut transcript, &mut log.notes);
-        log.report.note("request", transcript.len() > before);
+        log.report
+            .count_record("request", transcript.len() > before);
     }
     let session = transcript.finish();
     log.finish(
@@ -98,7 +99,7 @@ fn replayed(
     let mut chat = Value::Null;
     let mut place = 0..0;
     for record in changes {
-        report.note("change of the log", false);
+        report.count_record("change of the log", false);
         let value = record.value;
         let keys = value
             .get("k")

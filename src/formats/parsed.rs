@@ -100,7 +100,7 @@ pub struct RecordCount {
 
 impl ImportReport {
     /// Counts one record.
-    pub fn note(&mut self, kind: &str, in_context: bool) {
+    pub fn count_record(&mut self, kind: &str, in_context: bool) {
         let count = match self.records.get_mut(kind) {
             Some(count) => count,
             None => self.records.entry(kind.to_owned()).or_default(),

@@ -196,7 +196,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
             (false, true) => " (sub-agent)",
             (false, false) => " (another branch)",
         };
-        log.report.note(
+        log.report.count_record(
             &format!("{}{branch}", entry.label),
             on_main && is_context(at),
         );

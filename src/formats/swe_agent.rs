@@ -51,10 +51,10 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let history = json::rows_at(bytes, &whole, &["history"], progress, &mut log.notes)?;
     let steps = json::rows_at(bytes, &whole, &["trajectory"], progress, &mut log.notes)?;
     for _ in &steps {
-        log.report.note("trajectory step", false);
+        log.report.count_record("trajectory step", false);
     }
     let history = drafts(&history, |role, read| {
-        log.report.note(role, read.is_ok());
+        log.report.count_record(role, read.is_ok());
         if let Err((at, why)) = read {
             log.notes.add(at, why);
         }
@@ -64,7 +64,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         progress.check_cancelled()?;
         let query = query(bytes, step, &mut log.notes)?;
         for _ in &query.rows {
-            log.report.note("message of a query", false);
+            log.report.count_record("message of a query", false);
         }
         queries.push(query);
     }

@@ -85,7 +85,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     }
     let steps = json::rows_at(bytes, &whole, &["agent_steps"], progress, &mut log.notes)?;
     for _ in &steps {
-        log.report.note("agent step", false);
+        log.report.count_record("agent step", false);
     }
     if let Some(last) = steps.last() {
         failed_call(
@@ -159,11 +159,11 @@ fn message(row: &Row, transcript: &mut Transcript, report: &mut ImportReport, no
         "user" | "tool" => Role::User,
         other => {
             notes.add(row.span.start, unknown_role(other));
-            report.note(kind, false);
+            report.count_record(kind, false);
             return;
         }
     };
-    report.note(
+    report.count_record(
         if result.is_some() {
             "tool result"
         } else {
@@ -211,7 +211,7 @@ fn answer(
         usage: notes.usage(row.span.start, usage(response, own)),
         time: json::millis_at(&row.value, &["timestamp"]),
     };
-    report.note("answer", !parts.is_empty());
+    report.count_record("answer", !parts.is_empty());
     if parts.is_empty() {
         transcript.builder.call(call);
         return;

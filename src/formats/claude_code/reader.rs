@@ -89,14 +89,14 @@ fn report(
         let label = &entry.label;
         match place {
             RecordPlace::Abandoned => {
-                report.note(&format!("{label} (abandoned branch)"), *is_context);
+                report.count_record(&format!("{label} (abandoned branch)"), *is_context);
             }
-            RecordPlace::Copy => report.note(&format!("{label} (copy)"), *is_context),
-            RecordPlace::Main | RecordPlace::Other => report.note(label, *is_context),
+            RecordPlace::Copy => report.count_record(&format!("{label} (copy)"), *is_context),
+            RecordPlace::Main | RecordPlace::Other => report.count_record(label, *is_context),
         }
     }
     for entry in agents.iter().flat_map(|agent| &agent.inline) {
-        report.note(&entry.label, false);
+        report.count_record(&entry.label, false);
     }
     report.sub_agents = agents::reported_agents(entries);
     report

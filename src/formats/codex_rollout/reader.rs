@@ -114,7 +114,7 @@ impl CodexReader {
                 false
             }
         };
-        self.log.report.note(&line.kind, in_context);
+        self.log.report.count_record(&line.kind, in_context);
     }
 
     /// Reads a line without context content.

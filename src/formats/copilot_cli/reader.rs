@@ -86,7 +86,7 @@ fn count(event: &Event, is_valid: bool, log: &mut ReadLog) {
     );
     let in_context = is_valid && event.agent.is_none() && is_sent;
     let kind = format!("{}{branch}", event.kind);
-    log.report.note(&kind, in_context);
+    log.report.count_record(&kind, in_context);
     if matches!(event.content, EventContent::Unknown) {
         let kind = json::shortened(&event.kind);
         let text = format!("unknown event type `{kind}`: not counted");

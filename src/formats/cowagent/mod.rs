@@ -61,7 +61,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
             cleared = None;
         }
         let (kind, is_context) = message(&row, &mut transcript, &mut log.notes);
-        log.report.note(
+        log.report.count_record(
             kind,
             is_context && start.is_none_or(|start| seq >= Some(start)),
         );

@@ -48,7 +48,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     for row in bubbles {
         progress.check_cancelled()?;
         let (kind, in_context) = reader.row(&row, &mut log.notes);
-        log.report.note(kind, in_context);
+        log.report.count_record(kind, in_context);
     }
     let session = reader.transcript.finish();
     log.finish(

@@ -74,7 +74,7 @@ pub(super) fn read(
     transcript.builder.calibration(calibration);
     let session = read_conversation(transcript, changes, progress, &mut log.notes)?;
     if !branches.is_empty() {
-        log.report.note("rewound messages", false);
+        log.report.count_record("rewound messages", false);
     }
     let sessions = session.into_iter().chain(branches).collect();
     log.finish(input, sessions, "a Gemini CLI session without a message")
@@ -100,7 +100,7 @@ impl Replay {
             Line::Rewind(..) | Line::Head(_) | Line::Managed(_) | Line::Unknown(_) => false,
         };
         if !matches!(line, Line::Managed(_)) {
-            self.log.report.note(line.label(), in_context);
+            self.log.report.count_record(line.label(), in_context);
         }
         match line {
             Line::Message(record) => self.message(record),

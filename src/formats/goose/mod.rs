@@ -106,7 +106,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         progress.check_cancelled()?;
         let was_context = last.is_some_and(|last| at < last);
         let (kind, in_context) = reader.row(row, was_context, &mut log.notes);
-        log.report.note(kind, in_context);
+        log.report.count_record(kind, in_context);
     }
     reader.compact();
     let session = reader.transcript.finish();

@@ -71,7 +71,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
                 Some(call) => (agent(&mut agents, call, &event, transcript), " (sub-agent)"),
             };
             let in_context = target.cli_event(&event, &row);
-            log.report.note(
+            log.report.count_record(
                 &format!("{}{branch}", event.kind),
                 in_context && branch.is_empty(),
             );
@@ -81,7 +81,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         let sub = json::str_at(&row.value, &["event", "type"]);
         let label = sub.map_or_else(|| kind.to_owned(), |sub| format!("{kind}/{sub}"));
         let in_context = reader.row(kind, &row);
-        log.report.note(&label, in_context);
+        log.report.count_record(&label, in_context);
     }
     let mut sessions: Vec<Session> = reader.transcript.finish().into_iter().collect();
     log.warnings.extend(reader.notes.warnings(&input.bytes));

@@ -76,7 +76,8 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         let call = (kind == "llm")
             .then(|| call(&run, &span, &mut log.notes))
             .flatten();
-        log.report.note(&format!("run/{kind}"), call.is_some());
+        log.report
+            .count_record(&format!("run/{kind}"), call.is_some());
         if let Some(id) = json::str_at(&run, &["id"]) {
             nesting.add(id.into(), enclosing(&run, kind, parent.clone()));
         }

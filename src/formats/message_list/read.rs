@@ -238,7 +238,7 @@ fn start(
         builder.title(title);
     }
     for (kind, draft) in (dialect.body)(&members) {
-        report.note(kind, true);
+        report.count_record(kind, true);
         builder.message(draft);
     }
     builder
@@ -257,7 +257,7 @@ fn read_element(
     let drafts = value
         .ok_or_else(|| "this message is nested too deeply to be read".to_owned())
         .and_then(|value| (dialect.messages)(value, calls));
-    report.note(kind, drafts.as_ref().is_ok_and(|drafts| !drafts.is_empty()));
+    report.count_record(kind, drafts.as_ref().is_ok_and(|drafts| !drafts.is_empty()));
     ReadElement {
         span: element.span.clone(),
         drafts,

@@ -47,13 +47,13 @@ pub(super) fn read(
                 false
             }
         };
-        log.report.note(role, in_context);
+        log.report.count_record(role, in_context);
         for (_, value) in message::raw_parts(&row) {
             let agent = json::str_at(value, &["state", "metadata", "sessionId"]);
             if let Some((agent, call)) = agent.zip(json::str_at(value, &["callID"])) {
                 log.report.sub_agents.insert(agent.to_owned(), call.into());
             }
-            log.report.note(
+            log.report.count_record(
                 &format!("part/{}", json::str_at(value, &["type"]).unwrap_or("other")),
                 in_context,
             );

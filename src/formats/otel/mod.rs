@@ -83,7 +83,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         let agent = nesting.sub_agent(span.parent.as_deref());
         let key = (call::group(span), agent.as_ref().and_then(|a| a.id.clone()));
         let call = call.filter(|call| !is_duplicate(span, call));
-        log.report.note(&span.label(), call.is_some());
+        log.report.count_record(&span.label(), call.is_some());
         if let Some(mut call) = call {
             let new_results = results.remove(&key);
             if call.continues {

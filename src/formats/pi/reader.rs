@@ -70,7 +70,7 @@ impl PiReader<'_> {
             let on_main = is_main.contains(&at);
             let is_aside = !on_main && entry.id.is_some();
             let branch = if is_aside { " (another branch)" } else { "" };
-            self.log.report.note(
+            self.log.report.count_record(
                 &format!("{}{branch}", entry.label),
                 on_main && entry.is_context(),
             );

@@ -77,7 +77,7 @@ impl SpecStoryReader<'_> {
     fn block(&mut self, block: Block, report: &mut ImportReport) {
         match block {
             Block::Session(title) => {
-                report.note("session", false);
+                report.count_record("session", false);
                 self.close();
                 self.transcript.title(&title);
             }
@@ -95,7 +95,7 @@ impl SpecStoryReader<'_> {
                 };
                 let kind = if speaker.is_user { "user" } else { "agent" };
                 let is_added = self.message(&speaker, &label, &span, &text, uses);
-                report.note(
+                report.count_record(
                     &format!("{kind}{suffix}"),
                     is_added && !speaker.is_sidechain,
                 );

@@ -60,7 +60,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         progress.check_cancelled()?;
         let kind = json::str_at(&row.value, &["kind"]).unwrap_or("other");
         let in_context = reader.event(kind, &row, &mut log.notes);
-        log.report.note(kind, in_context);
+        log.report.count_record(kind, in_context);
     }
     let session = reader.transcript.finish();
     log.finish(

@@ -96,7 +96,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         for (at, row) in events.into_iter().enumerate() {
             progress.check_cancelled()?;
             let kind = reader.event(&row, at, &mut log.notes);
-            log.report.note(&kind.0, kind.1);
+            log.report.count_record(&kind.0, kind.1);
         }
         sessions.extend(reader.transcript.finish());
     }
