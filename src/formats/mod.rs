@@ -5,9 +5,14 @@
 //!
 //! # How to write a reader
 //!
-//! 1. Add a file with `const FORMAT: Format`, which ends with `..Format::READ_ONLY`. [`Format`] describes each property.
+//! 1. Add a file with `const FORMAT: Format`, which ends with `..Format::READ_ONLY`, and declare it below. [`Format`]
+//!    describes each property.
 //! 2. Add a row to [`FORMATS`], before the formats that would accept the same files.
-//! 3. Add a file to `tests/fixtures/NAME` and a line to `docs/formats.md`. Tests describe what is missing.
+//! 3. Add a file to `tests/fixtures/NAME`. `PLIMSOLL_UPDATE_FIXTURES=1 cargo test --test formats detection` writes the
+//!    expected result next to it (`FILE.expected`).
+//! 4. Add a row to `docs/formats.md`. In `README.md`, add the program to the section *Formats* and update the number of
+//!    formats in the first list. `cargo test --test engine written_lists` compares both with [`FORMATS`].
+//! 5. To list its sessions in `plimsoll sessions` and the window, add a row to `STORES` in `src/exec/stores/mod.rs`.
 //!
 //! `detect` looks at the first records of a [`Probe`]. `parse` depends on the file:
 //!
@@ -28,75 +33,86 @@
 //! | a folder of files | `combine_files`, which joins the files; `src/exec/load/session_folder.rs` finds them | `opencode` |
 //! | sub-agents in files of their own | `identity` and `sub_agent_files`; `src/exec/load/sub_agents` finds the files | `gemini_cli` |
 //!
-//! All except `Dialect` add messages, calls and compactions to a `Transcript` in file order. It matches tool results
-//! with their calls and finds a title. Two readers use [`crate::session::SessionBuilder`] directly, because they join
-//! records in their own way: `claude_code` and `codex_rollout`.
+//! All except `Dialect` add messages, calls and compactions to a `transcript::Transcript` in file order: `add_message`;
+//! `add_answer` for a call with its answer; `builder.call` for a call without one; `builder.compaction`. If the file
+//! names the model once, set it with `builder.usual_model`. If usage follows the answer, add it with
+//! `builder.last_call_mut`. The transcript matches tool results with their calls and finds a title. Two readers use
+//! [`crate::session::SessionBuilder`] directly, because they join records in their own way: `claude_code` and
+//! `codex_rollout`.
 //!
 //! - **Values**: `serde_json::Value` with the accessors of `json` (`str_at`, `u64_at`, `millis_at`). Token counts are
-//!   read by `counts`, so that impossible ones are reported. If parsing limits the speed of large JSON Lines, use
-//!   `jsonl::map_texts` with `json::BorrowedValue`, which neither copies nor decodes unused members (`claude_code`).
+//!   read by `counts` (`tokens_at`, `window_at`) and checked by `ReadLog::notes` (`usage`, `tokens`), which reports
+//!   impossible ones. If parsing limits the speed of large JSON Lines, use `jsonl::map_texts` with `json::BorrowedValue`,
+//!   which neither copies nor decodes unused members (`claude_code`).
 //! - **Content**: `content::parts` reads the text, thoughts, calls, results and media of all known notations.
-//!   `content::any_message` reads a whole message. A reader handles only fields that `content` does not know.
+//!   `content::any_message::read` reads a whole message of a known notation, including its role. A reader handles only
+//!   fields that `content` does not know; `content::call` and `content::result` create parts from them.
 //! - **Spans**: every message keeps the byte range of its record (`Draft::raw`), and every part the index of its
 //!   content block (`content::part`). Untouched records are written back byte for byte, and the window shows them.
-//! - **Warnings**: `ReadLog` collects them: `notes` for a byte position (`once` reports a recurring problem once),
-//!   `report.note` for every record by kind. A record without a note causes a warning. End with `ReadLog::finish`.
+//! - **Warnings**: `read_log::ReadLog` collects them. `warnings` has those of `jsonl` by line, `notes` those of the reader
+//!   by byte position (`once` reports a recurring problem once). End with `ReadLog::finish`.
+//! - **Counts**: `report.count_record` counts every record by kind, in the format's own terms. `accounted` compares the
+//!   counts with the file: a record without a count causes a warning, as does a kind of message (`accounted::MESSAGES`)
+//!   that was read in part without a warning.
 //! - **Writing**: a `Dialect` has `Writes` for one message. For other files, `editing::output_records` returns the
 //!   records in the new order, `editing::edit` changes the content of one, and `editing::patched` replaces single values.
 //!   `mark` marks the result, so that usage reported for the old contexts is ignored.
 
-mod accounted;
+// The formats.
 mod aider;
 mod anthropic_messages;
 mod atif;
-mod byte_order_mark;
 mod claude_code;
 mod cline;
 mod codex_rollout;
-mod content;
-mod contexts;
 mod copilot_chat;
 mod copilot_cli;
-mod counts;
 mod cowagent;
 mod cursor;
-mod database;
-mod editing;
-mod folder;
-mod format;
 mod gemini_api;
 mod gemini_cli;
 mod goose;
-mod identity;
-mod json;
-mod jsonl;
 mod kimi;
 mod langchain;
 mod llama_factory;
-mod mark;
-mod message_list;
-mod notes;
 mod openai_chat;
 mod openai_responses;
 mod opencode;
 mod openhands;
 mod otel;
-mod parsed;
 mod pi;
 mod picoclaw;
-mod probe;
 mod qwen_code;
-mod read_log;
-mod recorded_data;
-mod resume;
 mod sharegpt;
 mod specstory;
 mod swe_agent;
 mod tau_bench;
+mod trae_agent;
+
+// Shared by the formats.
+mod accounted;
+mod byte_order_mark;
+mod content;
+mod contexts;
+mod counts;
+mod database;
+mod editing;
+mod folder;
+mod format;
+mod identity;
+mod json;
+mod jsonl;
+mod mark;
+mod message_list;
+mod notes;
+mod parsed;
+mod probe;
+mod read_log;
+mod recorded_data;
+mod resume;
 mod text_lines;
 mod time;
 mod title;
-mod trae_agent;
 mod transcript;
 mod tree;
 
@@ -118,7 +134,8 @@ pub use resume::{NewSession, NewSessionWriter, Resumable, Resume};
 use crate::progress::Progress;
 use crate::session::{MAX_KEPT, Session};
 
-/// All supported formats, in order of detection.
+/// All supported formats, in order of detection: formats with a mark of their own, then lists of messages with
+/// the most general one (`openai_chat`) last. The formats after it are not lists of messages.
 pub static FORMATS: &[Format] = &[
     qwen_code::FORMAT,
     claude_code::FORMAT,
