@@ -102,11 +102,12 @@ impl<K: Clone + PartialEq, V: Send + Sync + 'static> LatestResult<K, V> {
         self.generation += 1;
     }
 
-    /// Requests the result for `key`. `make` receives the previous result to reuse unchanged parts.
-    pub fn want(
+    /// Requests the result for `key`, unless it is the current one. `make` receives the previous result to reuse
+    /// unchanged parts.
+    pub fn request(
         &mut self,
         ctx: &egui::Context,
-        at: WorkMode,
+        mode: WorkMode,
         key: &K,
         make: impl FnOnce(Option<Arc<V>>) -> V + Send + 'static,
     ) {
@@ -120,7 +121,7 @@ impl<K: Clone + PartialEq, V: Send + Sync + 'static> LatestResult<K, V> {
             let start = Instant::now();
             (make(before), start.elapsed())
         };
-        if at == WorkMode::InFrame || self.cost < QUICK {
+        if mode == WorkMode::InFrame || self.cost < QUICK {
             let done = timed();
             self.store(key.clone(), done);
         } else {

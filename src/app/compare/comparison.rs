@@ -91,12 +91,12 @@ impl OpenComparison {
     /// Starts to load the second session.
     pub(super) fn start(
         ctx: &egui::Context,
-        at: WorkMode,
+        mode: WorkMode,
         origin: Origin,
         options: LoadOptions,
     ) -> Self {
         let again = origin.clone();
-        let loading = Loading::start(ctx, at, again, options, KeptStates::default());
+        let loading = Loading::start(ctx, mode, again, options, KeptStates::default());
         let second = Second::Loading(Box::new(loading));
         Self::new(origin, options.conversation, second)
     }
@@ -146,7 +146,7 @@ impl OpenComparison {
     pub(in crate::app) fn update(
         &mut self,
         ctx: &egui::Context,
-        at: WorkMode,
+        mode: WorkMode,
         (document, runs): (&Arc<Document>, &Arc<Runs>),
         view: CompareView,
     ) {
@@ -169,13 +169,13 @@ impl OpenComparison {
             self.found.expect(SLOW);
         }
         let (runs, second, counted_for) = (Arc::clone(runs), Arc::clone(other), key.second.clone());
-        self.found.want(ctx, at, &key, move |before| {
+        self.found.request(ctx, mode, &key, move |before| {
             ComparedCases::new(&runs, &second, counted_for, before.as_deref())
         });
         if let Some(shown) = view.shown {
             let (first, second) = (Arc::clone(document), Arc::clone(other));
             let documents = [first.id, second.id];
-            self.text.want(ctx, at, &(documents, shown), move |_| {
+            self.text.request(ctx, mode, &(documents, shown), move |_| {
                 ShownText::new(&first, &second, shown)
             });
         }

@@ -48,7 +48,7 @@ impl Derived {
         let (document, ledger) = (Arc::clone(document), self.ledger_in_use(document));
         let (filter, sort) = (view.filter.clone(), view.sort);
         let manual_edits = Arc::clone(&config.manual_edits);
-        self.message_order.want(ctx, self.at, &key, move |_| {
+        self.message_order.request(ctx, self.mode, &key, move |_| {
             messages::order::order(
                 &document,
                 &ledger,
@@ -79,7 +79,7 @@ impl Derived {
         };
         let (document, order) = (Arc::clone(document), Arc::clone(order));
         let query = filter.query.clone();
-        self.hits.want(ctx, self.at, &key, move |_| {
+        self.hits.request(ctx, self.mode, &key, move |_| {
             query.hits(document.session(), &order, MAX_HITS)
         });
     }
@@ -97,7 +97,7 @@ impl Derived {
         };
         let (message, is_record) = (key.message, key.is_record);
         let (document, ledger) = (Arc::clone(document), self.ledger_in_use(document));
-        self.text.want(ctx, self.at, &key, move |_| {
+        self.text.request(ctx, self.mode, &key, move |_| {
             if is_record {
                 MessageText::records(&document, message)
             } else {
@@ -123,7 +123,7 @@ impl Derived {
         self.changes
             .expect(if is_slow { SLOW } else { Duration::ZERO });
         let (document, runs, rows) = (Arc::clone(document), Arc::clone(runs), Arc::clone(rows));
-        self.changes.want(ctx, self.at, &key, move |_| {
+        self.changes.request(ctx, self.mode, &key, move |_| {
             Changes::new(&document, &runs, &rows, lane, target)
         });
     }

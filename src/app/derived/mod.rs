@@ -46,16 +46,16 @@ macro_rules! results {
         /// All derived results.
         #[derive(Debug)]
         pub struct Derived {
-            at: WorkMode,
+            mode: WorkMode,
             stale_since: Option<Instant>,
             $($name: LatestResult<$key, $value>,)*
         }
 
         impl Derived {
             /// Returns an empty set of results.
-            pub fn new(at: WorkMode) -> Self {
+            pub fn new(mode: WorkMode) -> Self {
                 Self {
-                    at,
+                    mode,
                     stale_since: None,
                     $($name: LatestResult::new($thread),)*
                 }

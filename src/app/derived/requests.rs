@@ -52,7 +52,7 @@ impl Derived {
         }
         let (case, knobs) = (runs.case.clone(), point.knobs.clone());
         let policy = sweep.subjects[point.subject].policy.clone();
-        self.tried_setting.want(ctx, self.at, &key, move |_| {
+        self.tried_setting.request(ctx, self.mode, &key, move |_| {
             simulate(&case, &policy, &knobs, None).samples
         });
     }
@@ -77,7 +77,7 @@ impl Derived {
             counter_named(counter),
         );
         let fallback = Arc::clone(loaded);
-        self.ledgers.want(ctx, self.at, &key, move |_| {
+        self.ledgers.request(ctx, self.mode, &key, move |_| {
             // Cannot be canceled: no one else holds its progress.
             TokenLedger::count(&session, counter, &Progress::default())
                 .unwrap_or_else(|_cancelled| fallback.recount(&session))
@@ -105,7 +105,7 @@ impl Derived {
             .map(|lane| policies.get(&lane.policy))
             .collect();
         let (document, config) = (Arc::clone(document), config.clone());
-        self.runs.want(ctx, self.at, &key, move |before| {
+        self.runs.request(ctx, self.mode, &key, move |before| {
             let before = before.filter(|runs| runs.document == document.id);
             run_all(&document, config, ledger, wanted, before.as_deref())
         });
@@ -121,7 +121,7 @@ impl Derived {
             counter: runs.config.counter,
         };
         let (runs, document) = (Arc::clone(runs), Arc::clone(document));
-        self.cumulative.want(ctx, self.at, &key, move |_| {
+        self.cumulative.request(ctx, self.mode, &key, move |_| {
             CumulativeTokens::new(&runs.case, &runs.recorded.outcome, &document.facts)
         });
     }
@@ -132,7 +132,7 @@ impl Derived {
             return;
         };
         let key = self.runs.generation();
-        self.costs.want(ctx, self.at, &key, move |before| {
+        self.costs.request(ctx, self.mode, &key, move |before| {
             Costs::new(&runs, runs.config.billing.clone(), before.as_deref())
         });
     }
@@ -157,7 +157,7 @@ impl Derived {
             trigger: runs.trigger.clone(),
             billing: costs.billing.clone(),
         };
-        self.insights.want(ctx, self.at, &key, move |_| {
+        self.insights.request(ctx, self.mode, &key, move |_| {
             SessionInsights::new(&runs, &costs)
         });
     }
@@ -181,7 +181,7 @@ impl Derived {
             lane,
             sort,
         };
-        self.call_order.want(ctx, self.at, &key, move |_| {
+        self.call_order.request(ctx, self.mode, &key, move |_| {
             let run = lane.and_then(|lane| runs.lanes.get(lane));
             let cost = costs.as_ref().and_then(|costs| costs.of(lane));
             let heat = cumulative.map_or_else(Vec::new, |cumulative| {
@@ -199,7 +199,7 @@ impl Derived {
         let runs = Arc::clone(runs);
         let session = Arc::clone(&runs.case.session);
         self.names
-            .want(ctx, self.at, &document.id, move |_| Names::new(&session));
+            .request(ctx, self.mode, &document.id, move |_| Names::new(&session));
         let Some(names) = self.names.of(&document.id).map(Arc::clone) else {
             return;
         };
@@ -208,9 +208,10 @@ impl Derived {
             counter: runs.config.counter,
         };
         let (of_runs, of_names) = (Arc::clone(&runs), Arc::clone(&names));
-        self.reuse_distances.want(ctx, self.at, &key, move |_| {
-            ReuseDistances::new(&of_names, &of_runs.case, of_runs.output_reserve)
-        });
+        self.reuse_distances
+            .request(ctx, self.mode, &key, move |_| {
+                ReuseDistances::new(&of_names, &of_runs.case, of_runs.output_reserve)
+            });
         let Some(reuse) = self.reuse_distances.of(&key).map(Arc::clone) else {
             return;
         };
@@ -218,7 +219,7 @@ impl Derived {
             runs: self.runs.generation(),
             reuse_distances: self.reuse_distances.generation(),
         };
-        self.losses.want(ctx, self.at, &key, move |before| {
+        self.losses.request(ctx, self.mode, &key, move |before| {
             let billing = &runs.config.billing;
             Losses::new(&runs, &names, &reuse, billing, before.as_deref())
         });
@@ -239,7 +240,7 @@ impl Derived {
         };
         let session = Arc::clone(&runs.case.session);
         self.facts
-            .want(ctx, self.at, &document.id, move |_| Facts::new(&session));
+            .request(ctx, self.mode, &document.id, move |_| Facts::new(&session));
         let Some(facts) = self.facts.of(&document.id).map(Arc::clone) else {
             return;
         };
@@ -249,9 +250,10 @@ impl Derived {
             runs: self.runs.generation(),
             call,
         };
-        self.evaluation.want(ctx, self.at, &key, move |before| {
-            Evaluation::new(&runs, &facts, call, before.as_deref())
-        });
+        self.evaluation
+            .request(ctx, self.mode, &key, move |before| {
+                Evaluation::new(&runs, &facts, call, before.as_deref())
+            });
     }
 
     /// Lists the events that the filter accepts.
@@ -272,7 +274,7 @@ impl Derived {
             lane,
             calls,
         };
-        self.events.want(ctx, self.at, &key, move |_| {
+        self.events.request(ctx, self.mode, &key, move |_| {
             EventList::new(&runs, filter, lane, calls)
         });
     }
@@ -288,8 +290,9 @@ impl Derived {
             runs: self.runs.generation(),
             calls,
         };
-        self.differences
-            .want(ctx, self.at, &key, move |_| Differences::new(&runs, calls));
+        self.differences.request(ctx, self.mode, &key, move |_| {
+            Differences::new(&runs, calls)
+        });
     }
 
     /// Aligns the contexts of the lanes at a call.
@@ -301,8 +304,9 @@ impl Derived {
             runs: self.runs.generation(),
             call,
         };
-        self.rows
-            .want(ctx, self.at, &key, move |_| LaneRows::at_call(&runs, call));
+        self.rows.request(ctx, self.mode, &key, move |_| {
+            LaneRows::at_call(&runs, call)
+        });
     }
 }
 
