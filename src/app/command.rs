@@ -14,11 +14,11 @@ use crate::app::report_export::job::ReportCommand;
 use crate::app::restore::restoring::RestoreCommand;
 use crate::app::run_logs::list::RunLogsCommand;
 use crate::app::selection::SelectCommand;
+use crate::app::session_tabs::command::TabsCommand;
 use crate::app::sessions::list::SessionsCommand;
 use crate::app::settings_panel::command::SettingsCommand;
 use crate::app::settings_panel::preset_saving::PresetCommand;
 use crate::app::shell::command::ShellCommand;
-use crate::app::tabs::command::TabsCommand;
 use crate::app::tune::command::TuneCommand;
 use crate::app::view::ViewCommand;
 
@@ -42,7 +42,7 @@ macro_rules! commands {
 commands! {
     /// Opens and closes sessions.
     Open(OpenCommand),
-    /// Shows, opens and closes tabs.
+    /// Shows, opens and closes session tabs.
     Tabs(TabsCommand),
     /// Lists sessions.
     Sessions(SessionsCommand),
@@ -80,7 +80,7 @@ commands! {
     RunLogs(RunLogsCommand),
     /// Shows and changes the command palette.
     Palette(PaletteCommand),
-    /// Undo, tabs, theme, shortcuts and the clipboard.
+    /// Undo, tabs of the drawer, theme, shortcuts and the clipboard.
     Shell(ShellCommand),
 }
 

@@ -1,5 +1,28 @@
 //! The window, drawn from document, config, view and selection. Panels read state and send commands, which one place
-//! executes after the frame. All analysis of sessions is in the engine.
+//! executes after the frame. Sessions are analyzed in [`crate::analysis`].
+//!
+//! # How to write a drawer tab
+//!
+//! `about.rs` is a tab of one file, `events` one with a table, a filter and a result that is computed in the background.
+//!
+//! 1. Add a file, or a folder with `panel.rs`: `show` draws the tab, `controls` the right end of the tab row.
+//! 2. Declare it below. Add a row to `drawer_tabs!` in `view.rs` and to `drawer_tab` in `shell/drawer.rs`. Workspaces,
+//!    keys and the command palette use the row. The keys Alt+1 to Alt+9 open the first nine tabs.
+//!
+//! A panel draws what `OpenSession` (`shell/open_session.rs`) contains, and sends commands:
+//!
+//! | a tab with | uses | example |
+//! |---|---|---|
+//! | figures of the session | `session.runs.case`: the session, counted by the selected tokenizer | `import.rs` |
+//! | figures of a lane | `session.runs.focused(&session.selection)` | `about.rs` |
+//! | work that may take longer than a frame | a row of `results!` in `derived/mod.rs`; its key in `derived/keys.rs`; an `update_` function in `derived/requests.rs` or, for results about messages, `derived/message_requests.rs`; its call in `Derived::update` | `cumulative` |
+//! | a filter, an order or pages | a type in `state.rs` of the tab, a field of `View`, and a variant of `ViewCommand` (`view.rs`) | `cost` |
+//! | links to calls, messages and lanes | `SelectCommand` (`selection.rs`) | `events` |
+//! | other commands | a type in `command.rs`, a row of `commands!` in `command.rs` of this folder, an `execute_` function, and its call in `dispatch.rs` | `tune` |
+//!
+//! Panels share `widgets::table` (tables that sort and copy), `widgets::text` (margins and text styles), `wording` (numbers,
+//! units and names as text) and `theme` (colors and spacing). Files may not import each other in a circle of more than
+//! three, so keep `state.rs` free of panels, and let the panel of a folder take its input from `OpenSession` in `input.rs`.
 
 mod about;
 pub mod background;
@@ -32,11 +55,11 @@ pub mod restore;
 pub mod run_logs;
 pub mod runs;
 pub mod selection;
+pub mod session_tabs;
 pub mod sessions;
 pub mod settings_panel;
 pub mod shell;
 mod start;
-pub mod tabs;
 pub mod theme;
 pub mod timeline;
 pub mod tune;
@@ -70,13 +93,13 @@ use crate::app::restore::restoring::Restoring;
 use crate::app::run_logs::list::RunLogs;
 use crate::app::runs::replays::Runs;
 use crate::app::selection::Selection;
+use crate::app::session_tabs::session_tab::Tabs;
 use crate::app::sessions::list::{OpenedMessage, Sessions, SessionsCommand};
 use crate::app::settings_panel::policies::Policies;
 use crate::app::settings_panel::preset_saving::PresetSaving;
 use crate::app::shell::history::History;
 use crate::app::shell::open_session::{FrameRequests, OpenSession};
 use crate::app::shell::saved_state::SavedState;
-use crate::app::tabs::session_tab::Tabs;
 use crate::app::tune::sweep::Sweep;
 use crate::app::view::View;
 use crate::app::workspace::saver::Saver;
@@ -332,7 +355,7 @@ impl App {
             can_undo: self.history.can_undo() || self.history.is_ahead(&self.config),
             can_redo: self.history.can_redo(),
         };
-        tabs::panel::show(ui, &self.tab_labels(), self.tabs.index(), &mut commands);
+        session_tabs::panel::show(ui, &self.tab_labels(), self.tabs.index(), &mut commands);
         bar::panel::show(ui, &bar, self.runs(), &mut commands);
         if let Some(list) = self.list() {
             sessions::panel::show(ui, list, document, &mut commands);

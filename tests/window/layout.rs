@@ -53,19 +53,19 @@ fn tabs_keep_their_positions() {
 }
 
 #[test]
-fn the_tools_of_a_tab_never_overlap_the_tabs() {
+fn the_controls_of_a_tab_never_overlap_the_tabs() {
     for size in SIZES {
         let mut window = window(size);
-        for (name, tool) in [
+        for (name, control) in [
             ("Insights", "Show insights: all"),
             ("Messages", "Filter messages"),
         ] {
             window.get_by_role_and_label(Role::Tab, name).click();
             window.run_steps(4);
-            let tool = window.get_by_label(tool).rect();
+            let control = window.get_by_label(control).rect();
             let over = Tab::ALL
                 .iter()
-                .find(|each| tab(&window, **each).intersects(tool));
+                .find(|each| tab(&window, **each).intersects(control));
             assert_eq!(over, None, "{size:?} {name}");
         }
     }

@@ -22,7 +22,7 @@ const MIN_TEXT: f32 = 260.0;
 const NAME: usize = 48;
 
 /// Shows the choice of the page and the commands at the right of the drawer's tabs, from right to left.
-pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
+pub(in crate::app) fn controls(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
     let input = &CompareInput::new(session);
     if input.comparison.is_none() {
         return;

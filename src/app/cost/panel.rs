@@ -15,7 +15,7 @@ const PRICES: f32 = 268.0;
 const MIN_PAGE: f32 = 420.0;
 
 /// Shows the choice of the page at the right of the drawer's tabs, from right to left.
-pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
+pub(in crate::app) fn controls(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
     let input = &CostInput::new(session);
     ui.spacing_mut().interact_size.y = 22.0;
     ui.spacing_mut().button_padding = egui::vec2(6.0, 1.0);

@@ -23,11 +23,11 @@ const LIST: f32 = 600.0;
 /// Height that the list below the matrix needs, in points. In lower drawers, it is at the right of the matrix.
 const LIST_BELOW: f32 = 260.0;
 
-/// Window width in points below which the tools have short names, so that they fit beside the tabs.
+/// Window width in points below which the controls have short names, so that they fit beside the tabs.
 const NARROW: f32 = 1_000.0;
 
 /// Shows the choice of the page and of the call at the right of the drawer's tabs, from right to left.
-pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
+pub(in crate::app) fn controls(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
     let view = session.view.evaluate;
     ui.spacing_mut().interact_size.y = 22.0;
     ui.spacing_mut().button_padding = egui::vec2(6.0, 1.0);

@@ -23,7 +23,7 @@ const MIN_DETAIL: f32 = 240.0;
 const MIN_TABLE: f32 = 420.0;
 
 /// Shows the event filters at the right of the drawer's tabs, from right to left.
-pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
+pub(in crate::app) fn controls(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
     let input = &EventsInput::new(session);
     let Some(list) = input.events else {
         return;

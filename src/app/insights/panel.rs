@@ -23,7 +23,7 @@ pub(in crate::app) fn remark(session: &OpenSession<'_>) -> String {
 }
 
 /// Shows the filter and the severity levels at the right of the drawer's tabs, from right to left.
-pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
+pub(in crate::app) fn controls(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
     let input = &InsightsInput::new(session);
     ui.spacing_mut().interact_size.y = 22.0;
     let rows = list::all(input.insights, input.costs, input.losses);

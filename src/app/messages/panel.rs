@@ -33,9 +33,9 @@ const MIN_FILTER: f32 = 48.0;
 const MIN_QUERY: f32 = 140.0;
 /// Width of the choice of kinds, in points.
 const KINDS: f32 = 96.0;
-/// Minimum width of the tools, in points, at which the number of messages or matches is shown.
+/// Minimum width of the controls, in points, at which the number of messages or matches is shown.
 const MIN_COUNTED: f32 = 300.0;
-/// Minimum width of the tools, in points, at which the jump field is shown next to the number of matches.
+/// Minimum width of the controls, in points, at which the jump field is shown next to the number of matches.
 const MIN_BOTH: f32 = 540.0;
 /// Minimum width of the table, in points.
 const MIN_TABLE: f32 = 400.0;
@@ -68,7 +68,7 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
 }
 
 /// Shows the filter, the jump field and the count at the right of the drawer's tabs, from right to left.
-pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
+pub(in crate::app) fn controls(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
     let input = &MessagesInput::new(session);
     ui.spacing_mut().interact_size.y = 22.0;
     let is_finding = !input.view.filter.text.trim().is_empty();

@@ -6,8 +6,8 @@ use crate::app::App;
 use crate::app::messages::order::Filter;
 use crate::app::messages::state::MessagesCommand;
 use crate::app::open::document::Origin;
+use crate::app::session_tabs::target_tab::TargetTab;
 use crate::app::shell::file_dialog::DialogPurpose;
-use crate::app::tabs::target_tab::TargetTab;
 use std::io;
 use std::path::PathBuf;
 

@@ -4,7 +4,7 @@ use super::search::{FoundRow, SessionSearch, files};
 use crate::analysis::query::Hit;
 use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task::Background;
-use crate::app::tabs::target_tab::TargetTab;
+use crate::app::session_tabs::target_tab::TargetTab;
 use crate::exec::stores::{self, Cache, Listed, SessionSummary};
 use crate::exec::{self, IndexFolder};
 use crate::progress::Progress;

@@ -6,7 +6,7 @@ use crate::app::command::Commands;
 use crate::app::compare::command::CompareCommand;
 use crate::app::open::command::OpenCommand;
 use crate::app::open::document::{Document, Origin};
-use crate::app::tabs::open_item;
+use crate::app::session_tabs::open_item;
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets::table::{self, Table};
 use crate::app::widgets::text::weak;

@@ -1,4 +1,4 @@
-//! The drawer at the bottom of the window: its tabs, their tools and the content of the selected tab.
+//! The drawer at the bottom of the window: its tabs, their controls and the content of the selected tab.
 
 use super::command::ShellCommand;
 use super::open_session::OpenSession;
@@ -16,19 +16,19 @@ type Show = fn(&mut Ui, &OpenSession<'_>, &mut Commands);
 /// The functions that show a tab.
 struct DrawerTab {
     show: Show,
-    /// Shows the tools at the right end of the tab row, from right to left.
-    tools: Show,
+    /// Shows the controls at the right end of the tab row, from right to left.
+    controls: Show,
     /// Returns the remark after the label, if any.
     remark: fn(&OpenSession<'_>) -> String,
 }
 
 impl DrawerTab {
     /// Returns a tab without a remark.
-    fn new(show: Show, tools: Show) -> Self {
+    fn new(show: Show, controls: Show) -> Self {
         let remark = |_: &OpenSession<'_>| String::new();
         Self {
             show,
-            tools,
+            controls,
             remark,
         }
     }
@@ -40,14 +40,14 @@ impl DrawerTab {
 
 fn drawer_tab(tab: Tab) -> DrawerTab {
     match tab {
-        Tab::Messages => DrawerTab::new(messages::panel::show, messages::panel::tools),
-        Tab::Insights => DrawerTab::new(insights::panel::show, insights::panel::tools)
+        Tab::Messages => DrawerTab::new(messages::panel::show, messages::panel::controls),
+        Tab::Insights => DrawerTab::new(insights::panel::show, insights::panel::controls)
             .with_remark(insights::panel::remark),
-        Tab::Events => DrawerTab::new(events::panel::show, events::panel::tools),
-        Tab::Evaluate => DrawerTab::new(evaluate::panel::show, evaluate::panel::tools),
-        Tab::Cost => DrawerTab::new(cost::panel::show, cost::panel::tools),
-        Tab::Tune => DrawerTab::new(tune::panel::show, tune::panel::tools),
-        Tab::Compare => DrawerTab::new(compare::panel::show, compare::panel::tools),
+        Tab::Events => DrawerTab::new(events::panel::show, events::panel::controls),
+        Tab::Evaluate => DrawerTab::new(evaluate::panel::show, evaluate::panel::controls),
+        Tab::Cost => DrawerTab::new(cost::panel::show, cost::panel::controls),
+        Tab::Tune => DrawerTab::new(tune::panel::show, tune::panel::controls),
+        Tab::Compare => DrawerTab::new(compare::panel::show, compare::panel::controls),
         Tab::About => DrawerTab::new(about::show, |_, _, _| {}),
         Tab::Import => DrawerTab::new(import::show, |_, _, _| {}).with_remark(import::remark),
     }
@@ -72,9 +72,9 @@ pub(super) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Comman
     (drawer_tab(tab).show)(&mut content, session, commands);
 }
 
-/// Shows the tabs and the tools of the selected tab at their right, or in a row of their own if they do not fit.
+/// Shows the tabs and the controls of the selected tab at their right, or in a row of their own if they do not fit.
 fn tab_row(ui: &mut Ui, session: &OpenSession<'_>, tab: Tab, commands: &mut Commands) {
-    let id = Id::unique(("tools of tab", tab.key()));
+    let id = Id::unique(("controls of tab", tab.key()));
     let needed: f32 = ui.data(|d| d.get_temp(id)).unwrap_or(0.0);
     let mut is_below = false;
     ui.horizontal(|ui| {
@@ -93,24 +93,24 @@ fn tab_row(ui: &mut Ui, session: &OpenSession<'_>, tab: Tab, commands: &mut Comm
         }
         is_below = needed > ui.available_width();
         if !is_below {
-            tools(ui, session, tab, commands);
+            controls(ui, session, tab, commands);
         }
     });
     if is_below {
-        let size = vec2(ui.available_width(), TOOLS);
-        ui.allocate_ui(size, |ui| tools(ui, session, tab, commands));
+        let size = vec2(ui.available_width(), CONTROLS_HEIGHT);
+        ui.allocate_ui(size, |ui| controls(ui, session, tab, commands));
     }
 }
 
-/// Height of a separate row of tools, in points.
-const TOOLS: f32 = 30.0;
+/// Height of a separate row of controls, in points.
+const CONTROLS_HEIGHT: f32 = 30.0;
 
-/// Shows the tools of a tab from right to left and stores their width.
-fn tools(ui: &mut Ui, session: &OpenSession<'_>, tab: Tab, commands: &mut Commands) {
-    let id = Id::unique(("tools of tab", tab.key()));
+/// Shows the controls of a tab from right to left and stores their width.
+fn controls(ui: &mut Ui, session: &OpenSession<'_>, tab: Tab, commands: &mut Commands) {
+    let id = Id::unique(("controls of tab", tab.key()));
     let beside = ui.available_rect_before_wrap();
     let shown = ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-        (drawer_tab(tab).tools)(ui, session, commands);
+        (drawer_tab(tab).controls)(ui, session, commands);
         ui.min_rect().left()
     });
     let (taken, room) = (beside.right() - shown.inner, beside.width());
@@ -119,7 +119,7 @@ fn tools(ui: &mut Ui, session: &OpenSession<'_>, tab: Tab, commands: &mut Comman
         ui.data_mut(|d| d.insert_temp(id, taken));
         if taken > room {
             ui.ctx()
-                .request_discard("the width of the tools is known only after layout");
+                .request_discard("the width of the controls is known only after layout");
         }
     }
 }

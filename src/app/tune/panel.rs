@@ -22,7 +22,7 @@ const MIN_BEST: f32 = 200.0;
 const MIN_PLOT: f32 = 280.0;
 
 /// Shows the button that starts or stops a sweep, at the right of the drawer's tabs, from right to left.
-pub(in crate::app) fn tools(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
+pub(in crate::app) fn controls(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
     let input = &TuneInput::new(session);
     ui.spacing_mut().interact_size.y = 22.0;
     let running = input.sweep.filter(|sweep| sweep.is_running());
