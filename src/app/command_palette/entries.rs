@@ -52,6 +52,15 @@ impl Entry {
     }
 }
 
+/// Returns the keys that open a tab of the drawer by its number from 1, or its kind if it has no keys.
+fn tab_keys(nth: usize) -> String {
+    if nth <= keys::DIGITS.len() {
+        format!("Alt+{nth}")
+    } else {
+        "tab".to_owned()
+    }
+}
+
 impl App {
     /// Returns the entries that match a text, best first.
     pub(in crate::app) fn palette_entries(&self, text: &str) -> Vec<Entry> {
@@ -118,7 +127,7 @@ impl App {
             .map(|(nth, tab)| {
                 let name = format!("Show the tab {}", tab.label());
                 let command = ShellCommand::ShowTab(*tab).into();
-                Entry::new(name, format!("Alt+{nth}"), [command])
+                Entry::new(name, tab_keys(nth), [command])
             })
             .collect();
         let labels = self.runs().map_or(&[][..], |runs| &runs.labels);

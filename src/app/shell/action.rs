@@ -46,7 +46,7 @@ pub(super) struct Digits {
 }
 
 /// The keys 1 to 9.
-pub(super) const DIGITS: [Key; 9] = [
+pub(in crate::app) const DIGITS: [Key; 9] = [
     Key::Num1,
     Key::Num2,
     Key::Num3,

@@ -1,6 +1,7 @@
 //! Handles keyboard shortcuts, and lists them for the help sheet and the command palette.
 
-use super::action::{Action, Binding, DIGITS, When};
+pub(in crate::app) use super::action::DIGITS;
+use super::action::{Action, Binding, When};
 use super::action_table::ACTIONS;
 use crate::app::App;
 use crate::app::command::Command;
