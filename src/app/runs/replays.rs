@@ -112,7 +112,8 @@ pub struct Runs {
     pub document: u64,
     /// The config.
     pub config: Config,
-    /// Session, weights by the config's counter, the config's window.
+    /// The session with token counts of the selected tokenizer and the selected context window. `document.loaded.case`
+    /// has those that were loaded.
     pub case: Case,
     /// One entry per lane.
     pub lanes: Vec<Arc<LaneRun>>,
