@@ -204,14 +204,12 @@ fn kept_content(policy: &Policy, knobs: &KnobValues) -> Option<KeptContent> {
     if stage.take.what == TakeKind::ToolResults {
         return Some(KeptContent::WithoutResults);
     }
-    let summary = match stage.action {
-        Action::Summarize(_) => {
-            let knob = policy.knob_for(KnobRole::SummaryMaxTokens)?;
-            knobs.get(&knob.name)? as u64
-        }
-        Action::Clear(_) | Action::Cut(_) | Action::Drop(_) | Action::Log(_) | Action::Named(_) => {
-            0
-        }
+    // Without a summary the bound counts no added content.
+    let summary = if let Action::Summarize(_) = stage.action {
+        let knob = policy.knob_for(KnobRole::SummaryMaxTokens)?;
+        knobs.get(&knob.name)? as u64
+    } else {
+        0
     };
     Some(KeptContent::Newest(keeps(policy, stage, knobs)?, summary))
 }

@@ -3,6 +3,27 @@
 //! Results go to standard output, everything else to standard error. Exit codes: 0 done; 1 a check failed; 2 invalid
 //! input or usage, with one line on standard error and nothing written. Without a command it returns what the window
 //! opens ([`Invocation::Window`]).
+//!
+//! # How to write a command
+//!
+//! 1. Add a file with `struct Args` and `fn run(&self, &GlobalOptions) -> anyhow::Result<Status>`. The doc comment of `Args`
+//!    is its line in the list of commands. `after_help` ends with examples that work in a checkout: a test runs them.
+//! 2. Declare the file as a module, and add a row to `commands!`.
+//! 3. For `--json`, add a type that derives `Serialize` and `JsonSchema`, a row to `SCHEMAS` in `schema.rs`, and a row to
+//!    `EXAMPLES` in `tests/cli/json_schemas.rs`. Each field has a doc comment, which says when the field is null.
+//! 4. Add a section to `docs/command-line.md` and a row under *Features* in `README.md`, and write
+//!    `docs/json-output.md` again: `UPDATE_DOCS=1 cargo test --test cli json_page`.
+//!
+//! | the command takes | use | example |
+//! |---|---|---|
+//! | one session | `args::FileArg`, read by `GlobalOptions::load` | `find` |
+//! | several sessions or folders | `targets::Targets` | `gate` |
+//! | policies | `lanes::LaneArgs`, replayed by `played::play` | `replay` |
+//! | a model that writes summaries | `model::ModelArgs` | `compact` |
+//! | calls, tokens, numbers of rows | `value_parser` from `args/values.rs` | `context` |
+//!
+//! Commands write through `output`: `print` or `print_wrapped` for text, `json`, and `note`. Text from files goes through
+//! `output::clean`. `output::{counted, grouped, percent, tokens}` format numbers.
 
 mod args;
 mod billing;

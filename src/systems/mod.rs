@@ -1,13 +1,44 @@
 //! Exact reproductions of real systems: one folder per system, one file per mechanism, and their tables.
 //!
-//! In each folder, `mod.rs` has a map of its files, and `actions` lists what presets may name: each action is a
-//! [`crate::engine::NamedAction`] with the function that runs it, or a struct if it has settings other than numbers.
-//! `stage_settings` makes and checks both. `python` and `javascript` are shared by systems written in these languages,
-//! `session_state` and `growing_list` by systems that keep their own session.
+//! In each folder, `mod.rs` has a map of its files, and `ACTIONS` lists the actions that presets may name. `python` and
+//! `javascript` are shared by systems written in these languages, `session_state` and `growing_list` by systems that
+//! keep their own session.
 //!
 //! Each function reproduces one of the system's own functions, over messages in that system's form. Test vectors with
 //! the original's return values, or whole conversations that the original managed, verify it (`tests/vectors.rs`).
 //! Replay and execution run the same function. Presets define when it acts ([`crate::presets`]).
+//!
+//! # How to write an action
+//!
+//! 1. Write the system's function over [`ChatMessage`]s, in a file of its own or in `actions.rs`.
+//! 2. Add a `const NAME: NamedAction` and name it in `ACTIONS` of the folder. [`NamedAction`] describes each field. A new
+//!    system also needs `pub mod` and a row of [`REGISTRY`] in this file.
+//! 3. Name it in a stage of a preset: `do = { named = "SYSTEM.ACTION", … }`, with an expression for each of its `numbers`.
+//! 4. Test it with `testing::play`, and prove it with cases: `tests/replays/README.md` describes them. If the proof of
+//!    the preset differs from the number of cases that pass, `cargo test --test vectors` prints the right one.
+//!
+//! | the action | `make` calls | example |
+//! |---|---|---|
+//! | has only numbers as settings | `stage_settings::numbers_only` with a function that returns [`Rewritten`] | `swe_agent/elide.rs` |
+//! | also requests summaries | `stage_settings::summarizing`; the function gets each reply from `replies.reply_to(request)?` | `crush/actions.rs` |
+//! | has texts, lists or choices as settings | `check_keys`, `text`, `names` and `choice` of `stage_settings`, for a struct that implements [`Rewrite`] | `swe_agent/remove_regex.rs` |
+//!
+//! - **Input**: [`RewriteInput`]. `number`, `flag` and `count` return 0 for a name that `numbers` does not list.
+//!   [`crate::chat`] has functions about conversations, such as `n_system` and `newest_request`.
+//! - **Nothing to do**: `Rewritten::default()`, or `Rewritten::counted(used)` if the system compared a count with its limit.
+//! - **Edits of single messages**: `Rewritten::edited(edits)`. After a comparison, set `edits` and `fired` of its result.
+//!   `Rewritten::edited_for_request` is for a stage with `mutates = "view"`, whose edits are made again for every request.
+//! - **A new list**: set `messages` and `fired`. Clone the messages that stay: they keep their origin. Create others with
+//!   `ChatMessage::summary`, `notice` or `addition`, and change texts with `with_text`.
+//! - **State for later calls**: `memory`. A rule that would read the whole conversation at every call continues from
+//!   [`Messages::updated_state`].
+//!
+//! [`ChatMessage`]: crate::chat::ChatMessage
+//! [`Messages::updated_state`]: crate::chat::Messages::updated_state
+//! [`NamedAction`]: crate::engine::NamedAction
+//! [`Rewrite`]: crate::engine::Rewrite
+//! [`RewriteInput`]: crate::engine::RewriteInput
+//! [`Rewritten`]: crate::engine::Rewritten
 
 pub mod adk;
 pub mod agent_framework;

@@ -1,4 +1,6 @@
-//! Settings of a stage: names of its numbers, and texts, lists and choices.
+//! Makes actions from the table `do` of a stage, and reads the texts, lists and choices in it.
+//!
+//! The parser of presets has already removed the numbers and `answer_tokens` from the table.
 
 use crate::chat::{PendingRequest, Replies};
 use crate::engine::{Rewrite, RewriteInput, Rewritten};
@@ -36,13 +38,14 @@ impl Rewrite for NumbersOnly {
     }
 }
 
-/// Makes an action whose settings are all numbers. Returns an error if a table has any other key.
+/// Makes an action whose settings are all numbers, for [`crate::engine::NamedAction::make`]. Returns an error if the table
+/// has any other key.
 pub(super) fn numbers_only(table: &Table, run: Run) -> Result<Arc<dyn Rewrite>, String> {
     check_keys(table, &[])?;
     Ok(Arc::new(NumbersOnly::Run(run)))
 }
 
-/// Makes an action as [`numbers_only`] does that may request summaries.
+/// Makes an action as [`numbers_only`] does, for a function that may request summaries.
 pub(super) fn summarizing(table: &Table, run: RunWithRequests) -> Result<Arc<dyn Rewrite>, String> {
     check_keys(table, &[])?;
     Ok(Arc::new(NumbersOnly::WithRequests(run)))

@@ -1,4 +1,4 @@
-//! Runs actions in tests of systems whose own code makes no cases.
+//! Runs single actions in unit tests.
 
 use crate::chat::{ChatMessage, Replies, SummaryReply, SummaryRequest, run_with_replies};
 use crate::engine::{Hook, Memory, NamedAction, RewriteInput, Rewritten, Storage};

@@ -82,7 +82,7 @@ impl Validator {
 }
 
 /// A command for each schema. They run in this order in a folder with copies of the sample sessions.
-const EXAMPLES: [(&str, &str); 27] = [
+const EXAMPLES: &[(&str, &str)] = &[
     ("inspect", "inspect compacted.jsonl"),
     ("find", "find compacted.jsonl ledger --limit 3"),
     ("replay", "replay compacted.jsonl --policy prune"),

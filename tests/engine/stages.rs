@@ -4,7 +4,8 @@ use crate::conversation::{Talk, case, event_words, pairs_are_whole};
 use plimsoll::engine::{ActionKind, Case, Entry, MessageStatus, Outcome, simulate};
 use plimsoll::presets;
 use plimsoll::session::Role;
-use plimsoll::units::Tokens;
+use plimsoll::units::{Millis, Tokens};
+use std::sync::Arc;
 
 /// Plays a policy of one stage.
 fn play(case: &Case, stage: &str) -> Outcome {
@@ -74,6 +75,24 @@ fn oldest_limits_the_taken_messages_and_keeps_pairs_whole() {
         Some(5),
     );
     assert_eq!(left(&odd), left(&even));
+}
+
+#[test]
+fn every_expression_of_a_stage_may_use_the_idle_time() {
+    let mut case = case(&Talk::tool_calls(6, 10), 100_000);
+    let mut session = (*case.session).clone();
+    // The user pauses for an hour before the sixth call.
+    for (idx, (call, seconds)) in session.calls.iter_mut().zip((0..).step_by(20)).enumerate() {
+        let pause = if idx >= 5 { 3_600 } else { 0 };
+        call.time = Some(Millis((seconds + pause) * 1_000));
+    }
+    case.session = Arc::new(session);
+    let oldest = |minutes: u32| {
+        let take = format!("keep = [\"system\"], oldest = \"if(idle > {minutes}, 3, 0)\"");
+        left(&play_until(&case, &drop_at(6, &take), Some(5)))
+    };
+    assert_eq!(oldest(5), [0, 4, 5, 6, 7, 8, 9, 10, 11]);
+    assert_eq!(oldest(90).len(), 12);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Extension points for real systems: named actions, counting rules and context windows.
 //!
-//! The engine defines only these interfaces. The layer `systems` implements them, one file each, and passes them as a
-//! [`Registry`] when a policy is parsed.
+//! The engine defines only these interfaces. The layer `systems` implements them in a folder for each system, and lists
+//! them in a [`Registry`], which the parser of policies receives. The documentation of `systems` explains how to write
+//! an action.
 pub(super) mod edits;
 pub(super) mod memory;
 pub(super) mod window;
@@ -40,9 +41,10 @@ pub struct NamedAction {
     pub help: &'static str,
     /// Format of the system's messages.
     pub shape: Shape,
-    /// Names of its numbers; a preset defines each as an expression.
+    /// Names of its numbers; a preset defines each as an expression. The action reads them with [`RewriteInput::number`].
     pub numbers: &'static [&'static str],
-    /// Creates it from the other keys of the preset's table (possibly empty). Returns an error for an unknown key.
+    /// Creates it from the keys of the stage's `do` other than `named`, `answer_tokens` and its numbers. Returns an error
+    /// for an unknown key.
     pub make: fn(&toml::Table) -> Result<Arc<dyn Rewrite>, String>,
 }
 

@@ -10,7 +10,7 @@ pub(super) mod trigger;
 use crate::engine::case::Case;
 use crate::engine::expr::{Expr, ExprError, Moment, Quantity};
 use crate::engine::named::window::NamedWindow;
-use crate::engine::policy::stages::{Action, Stage};
+use crate::engine::policy::stages::Stage;
 use crate::units::Tokens;
 pub use listing::{PolicyKind, Proof};
 use meter::Meter;
@@ -238,20 +238,12 @@ impl Policy {
         Ok(())
     }
 
-    /// Returns whether a trigger, a name or a log line uses this quantity.
+    /// Returns whether one of its expressions uses this quantity.
     pub(super) fn mentions(&self, quantity: Quantity) -> bool {
-        let of_stage = |stage: &Stage| {
-            stage.when.mentions(quantity)
-                || match &stage.action {
-                    Action::Log(log) => log.mentions(quantity),
-                    Action::Clear(_)
-                    | Action::Cut(_)
-                    | Action::Drop(_)
-                    | Action::Summarize(_)
-                    | Action::Named(_) => false,
-                }
-        };
-        self.stages.iter().any(of_stage) || self.lets.iter().any(|(_, e)| e.mentions(quantity))
+        let names = self.lets.iter().map(|(_, expr)| expr);
+        let mut own = names.chain(&self.believed_fill).chain(&self.reserve);
+        own.any(|expr| expr.mentions(quantity))
+            || self.stages.iter().any(|stage| stage.mentions(quantity))
     }
 
     /// Returns the expressions of its names at these values: knobs and `let`s.

@@ -18,7 +18,7 @@ impl<'a> Run<'a> {
                 continue;
             }
             self.phase = Phase::Stages(hook, idx + 1);
-            self.plan(idx);
+            self.run_stage(idx);
             if self.waiting.is_some() {
                 return;
             }
@@ -27,7 +27,7 @@ impl<'a> Run<'a> {
     }
 
     /// Runs one stage until it acts or makes a request.
-    pub(super) fn plan(&mut self, idx: usize) {
+    pub(super) fn run_stage(&mut self, idx: usize) {
         let (stage, moment) = (self.triggers.bound(idx), &self.triggers.moment);
         match &stage.action {
             Action::Named(_) => return self.start_action(idx, 0),

@@ -138,14 +138,14 @@ fn action(
             max_tokens,
             prefix,
             prompt,
-            place: stands,
+            place: position,
             opaque,
             added,
         } => Action::Summarize(Summarize {
             max_tokens: Expr::parse(&max_tokens, Type::Number, vocabulary).map_err(at(place))?,
             prefix,
             prompt,
-            place: stands,
+            place: position,
             is_opaque: opaque,
             added: Expr::parse(&added, Type::Number, vocabulary).map_err(at(place))?,
         }),
@@ -220,7 +220,7 @@ fn named(
         .flatten()
         .find(|a| a.name == name);
     let spec = spec.ok_or_else(|| invalid(place, &format!("unknown action `{name}`")))?;
-    let says_answer = table.contains_key("answer_tokens");
+    let has_answer_tokens = table.contains_key("answer_tokens");
     let mut number = |key: &str| {
         let text = match table.remove(key) {
             Some(toml::Value::String(text)) => text,
@@ -235,7 +235,9 @@ fn named(
         };
         Expr::parse(&text, Type::Number, vocabulary).map_err(at(place))
     };
-    let answer_tokens = says_answer.then(|| number("answer_tokens")).transpose()?;
+    let answer_tokens = has_answer_tokens
+        .then(|| number("answer_tokens"))
+        .transpose()?;
     let numbers = spec
         .numbers
         .iter()

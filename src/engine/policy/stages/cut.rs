@@ -101,6 +101,14 @@ impl Cut {
         text[..end].trim_end_matches('\n')
     }
 
+    /// Returns the expressions in its settings.
+    pub(super) fn expressions(&self) -> Vec<&Expr> {
+        [&self.over, &self.keep]
+            .into_iter()
+            .chain(&self.lines)
+            .collect()
+    }
+
     /// Replaces names by their expressions.
     pub(in crate::engine) fn bind(&self, names: &BTreeMap<String, Expr>) -> Self {
         Self {

@@ -1,6 +1,6 @@
 //! Writes a line, like a system's own log. The context does not change.
 
-use crate::engine::expr::{Expr, Moment, Quantity};
+use crate::engine::expr::{Expr, Moment};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -35,10 +35,15 @@ impl Log {
         line
     }
 
-    /// Returns whether it uses a quantity.
-    pub(in crate::engine) fn mentions(&self, quantity: Quantity) -> bool {
-        let mut pieces = self.pieces.iter();
-        pieces.any(|piece| matches!(piece, LogPiece::Value(expr, _) if expr.mentions(quantity)))
+    /// Returns the expressions in its line.
+    pub(super) fn expressions(&self) -> Vec<&Expr> {
+        let mut found = Vec::new();
+        for piece in &self.pieces {
+            if let LogPiece::Value(expr, _) = piece {
+                found.push(expr);
+            }
+        }
+        found
     }
 
     /// Replaces names by their expressions.

@@ -1,8 +1,10 @@
 //! The vocabulary of stages: when a stage acts, which content it takes, and its action.
 //!
-//! An action consists of a settings struct in its own file, a variant of [`Action`], and a pure plan from the taken
-//! content to an [`Edit`]. This module does not depend on any particular system.
+//! An action consists of a struct with its settings in a file of its own, a variant of [`Action`], its keys in
+//! `policy/parse/stage.rs`, and a pure plan in `run/plan.rs` from the taken content to an edit of the context. This
+//! module does not depend on any particular system.
 
+mod action;
 mod action_kind;
 mod clear;
 mod cut;
@@ -12,6 +14,7 @@ mod log;
 mod named;
 mod summarize;
 
+pub use action::Action;
 pub use action_kind::ActionKind;
 pub use clear::Clear;
 pub use cut::{Cut, Unit};
@@ -21,7 +24,7 @@ pub use log::{Log, LogPiece};
 pub use named::Named;
 pub use summarize::{Summarize, SummaryPosition};
 
-use crate::engine::expr::Expr;
+use crate::engine::expr::{Expr, Quantity};
 use crate::session::Role;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -228,85 +231,6 @@ pub struct Guard {
     pub cold: Option<Expr>,
 }
 
-/// The action of a stage.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Action {
-    /// Clears tool results and keeps the pairs.
-    Clear(Clear),
-    /// Shortens tool results.
-    Cut(Cut),
-    /// Removes messages.
-    Drop(Drop),
-    /// Replaces messages by a summary.
-    Summarize(Summarize),
-    /// Writes a log line.
-    Log(Log),
-    /// Runs an action of a real system.
-    Named(Named),
-}
-
-impl Action {
-    /// Returns its kind, which events and JSON show.
-    pub fn kind(&self) -> ActionKind {
-        match self {
-            Self::Clear(_) => ActionKind::Clear,
-            Self::Cut(cut) if cut.spills => ActionKind::Spill,
-            Self::Cut(_) => ActionKind::Cut,
-            Self::Drop(_) => ActionKind::Drop,
-            Self::Summarize(_) => ActionKind::Summarize,
-            Self::Log(_) => ActionKind::Log,
-            Self::Named(named) => named.spec.kind,
-        }
-    }
-
-    /// Returns the kind of content that the action takes by the rules of its stage; `None` if it selects its own.
-    pub fn takes(&self) -> Option<TakeKind> {
-        match self {
-            Self::Clear(_) | Self::Cut(_) => Some(TakeKind::ToolResults),
-            Self::Drop(_) | Self::Summarize(_) => Some(TakeKind::Messages),
-            Self::Log(_) | Self::Named(_) => None,
-        }
-    }
-
-    /// Returns whether the action can be used at `tool_result`.
-    pub(in crate::engine) fn acts_on_new_results(&self) -> bool {
-        match self {
-            Self::Cut(_) | Self::Named(_) => true,
-            Self::Clear(_) | Self::Drop(_) | Self::Summarize(_) | Self::Log(_) => false,
-        }
-    }
-
-    /// Returns whether the action may read the text of a provider error. Only real systems have such rules.
-    pub fn reads_errors(&self) -> bool {
-        match self {
-            Self::Named(_) => true,
-            Self::Clear(_) | Self::Cut(_) | Self::Drop(_) | Self::Summarize(_) | Self::Log(_) => {
-                false
-            }
-        }
-    }
-
-    /// Returns whether the action may move texts to files by the settings of its stage.
-    pub fn spills(&self) -> bool {
-        match self {
-            Self::Cut(cut) => cut.spills,
-            Self::Clear(_) | Self::Drop(_) | Self::Summarize(_) | Self::Log(_) | Self::Named(_) => {
-                false
-            }
-        }
-    }
-
-    /// Returns the real system that the action belongs to, by the name before the dot.
-    pub(in crate::engine) fn system(&self) -> Option<&'static str> {
-        match self {
-            Self::Named(named) => named.spec.name.split('.').next(),
-            Self::Clear(_) | Self::Cut(_) | Self::Drop(_) | Self::Summarize(_) | Self::Log(_) => {
-                None
-            }
-        }
-    }
-}
-
 impl Stage {
     /// Replaces names by their expressions.
     pub(in crate::engine) fn bind(&self, names: &BTreeMap<String, Expr>) -> Self {
@@ -324,17 +248,6 @@ impl Stage {
             Keep::LastUser => Keep::LastUser,
             Keep::UserTokens(n) => Keep::UserTokens(bind(n)),
         });
-        let action = match &self.action {
-            Action::Summarize(summarize) => Action::Summarize(Summarize {
-                max_tokens: bind(&summarize.max_tokens),
-                added: bind(&summarize.added),
-                ..summarize.clone()
-            }),
-            Action::Cut(cut) => Action::Cut(cut.bind(names)),
-            Action::Log(log) => Action::Log(log.bind(names)),
-            Action::Named(its_own) => Action::Named(its_own.bind(names)),
-            Action::Clear(_) | Action::Drop(_) => self.action.clone(),
-        };
         Self {
             id: self.id.clone(),
             at: self.at,
@@ -345,7 +258,7 @@ impl Stage {
                 oldest: self.take.oldest.as_ref().map(bind),
                 ..self.take.clone()
             },
-            action,
+            action: self.action.bind(names),
             guard: Guard {
                 min_saved: self.guard.min_saved.as_ref().map(bind),
                 must_shrink: self.guard.must_shrink,
@@ -356,6 +269,22 @@ impl Stage {
             repair: self.repair,
             delay: self.delay.as_ref().map(bind),
         }
+    }
+
+    /// Returns whether one of its expressions uses this quantity.
+    pub(in crate::engine) fn mentions(&self, quantity: Quantity) -> bool {
+        let guard = &self.guard;
+        let guards = guard.min_saved.iter().chain(&guard.cold);
+        let takes = self.take.keep.iter().filter_map(Keep::number);
+        let mut all = [&self.when, &guard.cooldown]
+            .into_iter()
+            .chain(guards)
+            .chain(takes)
+            .chain(&self.take.oldest)
+            .chain(&self.compares)
+            .chain(&self.delay)
+            .chain(self.action.expressions());
+        all.any(|expr| expr.mentions(quantity))
     }
 
     /// Returns the first keyword that needs tokens of messages or of their parts; `None` if it has none.
@@ -379,14 +308,15 @@ impl Stage {
         let is_constant = |expr: &Expr| expr.constant_value().is_some();
         let takes = self.take.keep.iter().filter_map(Keep::number);
         let saves = self.guard.min_saved.iter().chain([&self.guard.cooldown]);
-        let does = match &self.action {
-            Action::Clear(_) | Action::Drop(_) => [None, None],
-            Action::Summarize(s) => [Some(&s.max_tokens), Some(&s.added)],
-            Action::Cut(_) | Action::Log(_) | Action::Named(_) => return false,
-        };
-        let does = does.into_iter().flatten();
+        // The effect of other actions also depends on the texts in the context.
+        let has_fixed_effect = matches!(
+            self.action,
+            Action::Clear(_) | Action::Drop(_) | Action::Summarize(_)
+        );
+        let does = self.action.expressions();
         let mut all = takes.chain(&self.take.oldest).chain(saves).chain(does);
-        self.guard.cold.is_none() && self.delay.is_none() && all.all(is_constant)
+        let is_immediate = self.guard.cold.is_none() && self.delay.is_none();
+        has_fixed_effect && is_immediate && all.all(is_constant)
     }
 }
 

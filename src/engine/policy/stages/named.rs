@@ -31,6 +31,12 @@ impl Named {
         }
     }
 
+    /// Returns the expressions in its settings.
+    pub(super) fn expressions(&self) -> Vec<&Expr> {
+        let numbers = self.numbers.iter().map(|(_, expr)| expr);
+        numbers.chain(&self.answer_tokens).collect()
+    }
+
     /// Returns the values of its numbers.
     pub(in crate::engine) fn values(&self, moment: &Moment) -> Vec<(&'static str, f64)> {
         let numbers = self.numbers.iter();

@@ -2,6 +2,7 @@
 
 use crate::engine::expr::Expr;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 
 /// Settings of the action `summarize`.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +19,22 @@ pub struct Summarize {
     pub place: SummaryPosition,
     /// Whether only the provider can read the summary: a run reports only its size.
     pub is_opaque: bool,
+}
+
+impl Summarize {
+    /// Returns the expressions in its settings.
+    pub(super) fn expressions(&self) -> Vec<&Expr> {
+        vec![&self.max_tokens, &self.added]
+    }
+
+    /// Replaces names by their expressions.
+    pub(super) fn bind(&self, names: &BTreeMap<String, Expr>) -> Self {
+        Self {
+            max_tokens: self.max_tokens.bind(names),
+            added: self.added.bind(names),
+            ..self.clone()
+        }
+    }
 }
 
 /// The position of a written message.
