@@ -46,7 +46,7 @@ fn with_certificates(
         Some(path) => read_certificates(path).map_err(AskError::settings)?,
         None => Vec::new(),
     };
-    // Merging fails on a machine without root certificates, which an unencrypted connection does not need.
+    // An unencrypted connection must work on a machine without root certificates, so none are loaded.
     Ok(if is_never_encrypted(client) {
         builder.tls_certs_only(extra)
     } else {
