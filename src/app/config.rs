@@ -16,7 +16,7 @@ pub const MAX_LANES: usize = 6;
 pub struct Config {
     /// Up to [`MAX_LANES`] lanes, from left to right.
     pub lanes: Vec<LaneConfig>,
-    /// Changed settings of all lanes without their own.
+    /// Changed settings, shared by all lanes without settings of their own.
     pub knobs: KnobSettings,
     /// Context window.
     pub window: Option<Tokens>,
@@ -26,7 +26,7 @@ pub struct Config {
     pub restarts: Vec<usize>,
     /// Assumed provider errors, by call.
     pub errors: Vec<ProviderError>,
-    /// Pinned, cleared and dropped messages, with one mark each.
+    /// Pinned, cleared and dropped messages. Each message has one mark at most.
     pub manual_edits: Arc<ManualEdits>,
     /// Notes on messages. They do not affect the runs.
     pub notes: Arc<BTreeMap<usize, String>>,
@@ -34,7 +34,7 @@ pub struct Config {
     pub billing: BillingChoice,
 }
 
-/// One lane.
+/// The configuration of a lane.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LaneConfig {
     /// Name of its policy: the setting `strategy`.
@@ -43,15 +43,19 @@ pub struct LaneConfig {
     pub own: Option<KnobSettings>,
 }
 
-/// The generic presets of a new window.
+/// The presets that are compared by default.
 pub const STRATEGIES: [&str; 3] = ["truncate", "prune", "summarize"];
 
 impl Config {
     /// Creates lanes for `policies`, or for the generic presets if empty.
     pub fn new(policies: &[String]) -> Self {
-        let named: Vec<_> = policies.iter().map(|p| lane(p)).take(MAX_LANES).collect();
+        let named: Vec<_> = policies
+            .iter()
+            .map(|p| LaneConfig::new(p))
+            .take(MAX_LANES)
+            .collect();
         let lanes = if named.is_empty() {
-            STRATEGIES.map(lane).to_vec()
+            STRATEGIES.map(LaneConfig::new).to_vec()
         } else {
             named
         };
@@ -68,7 +72,7 @@ impl Config {
         }
     }
 
-    /// Forgets what was set for the model, the calls and the messages of a session.
+    /// Removes everything that applies to one session: context window, price, marks and notes.
     pub fn reset_session(&mut self) {
         self.window = None;
         self.billing.price = PriceChoice::default();
@@ -121,19 +125,21 @@ impl Config {
         numbered(self.lanes.iter().map(|lane| lane.policy.as_str()))
     }
 
-    /// Returns whether anything differs from the initial state.
-    pub fn is_changed(&self) -> bool {
+    /// Returns whether a setting of a policy or the context window differs from its default.
+    pub fn has_changed_settings(&self) -> bool {
         !self.knobs.is_empty()
             || self.window.is_some()
             || self.lanes.iter().any(|l| l.own.is_some())
     }
 }
 
-/// Creates a lane of this policy with shared settings.
-pub fn lane(policy: &str) -> LaneConfig {
-    LaneConfig {
-        policy: policy.to_owned(),
-        own: None,
+impl LaneConfig {
+    /// Creates a lane of this policy with shared settings.
+    pub fn new(policy: &str) -> Self {
+        Self {
+            policy: policy.to_owned(),
+            own: None,
+        }
     }
 }
 

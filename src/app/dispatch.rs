@@ -42,7 +42,7 @@ impl App {
         }
         self.receive_dialog(ctx);
         self.receive_session(ctx);
-        self.receive_exports();
+        self.receive_dialog_results();
         if let Some(measurement) = &mut self.measurement {
             measurement.poll();
         }

@@ -63,6 +63,7 @@ impl From<&FiguresEntry> for Score {
                 references: entry.at_risk,
                 blind_edits: entry.blind_edits,
                 refetch: Tokens(entry.reread_tokens),
+                // Figures do not record how many facts the session states.
                 lost: None,
             },
             peak: Tokens(entry.peak_tokens),

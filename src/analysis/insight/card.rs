@@ -15,7 +15,7 @@ pub fn card(input: &InsightInput<'_>) -> Vec<Clause> {
         &input.trigger,
     )
     .clauses;
-    clauses.extend(besides(input));
+    clauses.extend(card_details(input));
     clauses
 }
 
@@ -31,7 +31,7 @@ fn error_percent(error: f64) -> String {
 }
 
 /// Returns the clauses of the card that follow the verdict.
-pub fn besides(input: &InsightInput<'_>) -> Vec<Clause> {
+pub fn card_details(input: &InsightInput<'_>) -> Vec<Clause> {
     let mut clauses = Vec::new();
     let mut say = |text: String, link: Option<Link>| clauses.push(Clause { text, link });
     let heaviest = input.resent.heaviest(&input.case.session, FEW);

@@ -199,7 +199,7 @@ fn basis(ui: &mut Ui, runs: &Runs, commands: &mut Commands) {
     });
 }
 
-/// Hover text for a file that grows.
+/// Hover text for a file that is still being written.
 const LIVE: &str = "This file is still being written and is read again as it grows. The view follows the last call. \
     Token counts are recalibrated as new calls report usage, so figures and compactions of earlier calls can shift \
     slightly.";

@@ -68,7 +68,7 @@ pub struct Replacement {
     /// Summary or notice.
     pub kind: WrittenKind,
     /// Its position in the context.
-    pub place: WrittenPosition,
+    pub position: WrittenPosition,
     /// Its tokens.
     pub tokens: Tokens,
     /// Its text, safe to show, or the start of it; `None` if it is unknown until it is written.
@@ -82,7 +82,7 @@ pub struct Replacement {
     /// The replaced messages.
     pub originals: Vec<Original>,
     /// Number of replaced messages that are not listed.
-    pub more: usize,
+    pub n_unlisted: usize,
 }
 
 /// A replaced message.
@@ -93,7 +93,7 @@ pub struct Original {
     /// Its text, safe to show, or the start of it.
     pub text: String,
     /// Number of lines that are not shown.
-    pub more: usize,
+    pub n_hidden_lines: usize,
 }
 
 impl Changes {
@@ -108,8 +108,8 @@ impl Changes {
         let Some(run) = runs.lanes.get(lane) else {
             return Self::default();
         };
-        let until = rows.until.get(lane).and_then(Option::as_ref);
-        let (context, events) = match until {
+        let state = rows.states.get(lane).and_then(Option::as_ref);
+        let (context, events) = match state {
             Some(state) => (&state.context, &state.events),
             None => (&run.outcome.context, &run.outcome.events),
         };
@@ -120,7 +120,7 @@ impl Changes {
             lane,
             context,
             events,
-            is_whole: until.is_none(),
+            is_whole: state.is_none(),
         };
         match target {
             Target::Message(message) => inputs.message(message),

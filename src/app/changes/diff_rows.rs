@@ -27,18 +27,22 @@ pub(in crate::app) fn show(ui: &mut Ui, id: Id, rows: &[Row], page: usize) {
         guess,
         |ui, nth| match lines[nth] {
             Line::Plain(line) => show_line(ui, line),
-            Line::Fold(id, fold, is_open) => show_fold(ui, id, fold, is_open),
+            Line::Fold { id, fold, is_open } => show_fold(ui, id, fold, is_open),
             Line::More(n) => show_more(ui, n),
         },
     );
 }
 
-/// A displayed line. The lines of open folds are lines like others.
+/// A displayed line. An open fold is followed by its lines.
 #[derive(Clone, Copy)]
 enum Line<'a> {
     Plain(&'a DiffLine),
-    /// A fold: the id that stores its state, and whether it is open.
-    Fold(Id, &'a Fold, bool),
+    Fold {
+        /// The id of its state.
+        id: Id,
+        fold: &'a Fold,
+        is_open: bool,
+    },
     /// The number of lines of a fold that are not shown.
     More(usize),
 }
@@ -55,7 +59,7 @@ fn lines<'a>(ui: &Ui, id: Id, rows: &'a [Row], page: usize) -> Vec<Line<'a>> {
         };
         let id = id.with(("fold", at));
         let is_open = ui.data(|data| data.get_temp(id)).unwrap_or(false);
-        lines.push(Line::Fold(id, fold, is_open));
+        lines.push(Line::Fold { id, fold, is_open });
         if is_open {
             lines.extend(fold.lines.iter().map(Line::Plain));
             lines.extend((fold.more > 0).then_some(Line::More(fold.more)));
@@ -67,27 +71,32 @@ fn lines<'a>(ui: &Ui, id: Id, rows: &'a [Row], page: usize) -> Vec<Line<'a>> {
 /// Shows a line with its sign, tinted across the whole width.
 fn show_line(ui: &mut Ui, line: &DiffLine) {
     let palette = palette(ui);
-    let (sign, name, ink, grounds) = match line.side {
+    let (sign, name, sign_color, backgrounds) = match line.side {
         Side::Same => ("", "unchanged", palette.weak, None),
         Side::Removed => ("−", "removed", palette.bad, Some(palette.removed())),
         Side::Added => ("+", "added", palette.ok, Some(palette.added())),
     };
-    let ground = ui.painter().add(Shape::Noop);
+    let background = ui.painter().add(Shape::Noop);
     let row = ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::XS;
         ui.spacing_mut().interact_size.y = LINE;
         let (place, text) = ui.allocate_exact_size(vec2(SIGN, LINE), Sense::hover());
         text.accessible_name(name);
         let font = TextStyle::Monospace.resolve(ui.style());
-        ui.painter()
-            .text(place.center(), Align2::CENTER_CENTER, sign, font, ink);
-        let job = job(ui, line, grounds.map(|[_, words]| words));
+        ui.painter().text(
+            place.center(),
+            Align2::CENTER_CENTER,
+            sign,
+            font,
+            sign_color,
+        );
+        let job = job(ui, line, backgrounds.map(|[_, words]| words));
         widgets::selectable(ui, job);
     });
-    if let Some([whole, _]) = grounds {
+    if let Some([whole, _]) = backgrounds {
         let rect = row.response.rect.with_max_x(ui.max_rect().right());
         ui.painter().set(
-            ground,
+            background,
             Shape::rect_filled(rect.expand2(vec2(2.0, 0.0)), 0.0, whole),
         );
     }
@@ -118,26 +127,25 @@ fn job(ui: &Ui, line: &DiffLine, words: Option<Color32>) -> LayoutJob {
 
 /// Shows the button of folded lines.
 fn show_fold(ui: &mut Ui, id: Id, fold: &Fold, is_open: bool) {
-    let n_lines = wording::count(fold.lines.len() + fold.more, "line");
-    let side = match fold.side {
-        Side::Same => "unchanged",
-        Side::Removed => "more removed",
-        Side::Added => "more added",
+    let noun = match fold.side {
+        Side::Same => "unchanged line",
+        Side::Removed => "more removed line",
+        Side::Added => "more added line",
     };
-    let number = n_lines.replacen(' ', &format!(" {side} "), 1);
+    let lines = wording::count(fold.lines.len() + fold.more, noun);
     let (arrow, action) = if is_open {
         ("⏷", "Fold")
     } else {
         ("⏵", "Unfold")
     };
-    let name = format!("{arrow} {number}");
+    let name = format!("{arrow} {lines}");
     let button = Button::new(small(ui, name))
         .frame(false)
         .min_size(vec2(ui.available_width(), 20.0));
     let button = ui
         .add(button.wrap())
         .on_hover_cursor(CursorIcon::PointingHand)
-        .accessible_name(format!("{action} {number}"));
+        .accessible_name(format!("{action} {lines}"));
     if button.clicked() {
         ui.data_mut(|data| data.insert_temp(id, !is_open));
     }

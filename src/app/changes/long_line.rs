@@ -5,13 +5,14 @@ use crate::app::wording;
 
 /// Lines longer than this (bytes) are not compared by words, and their middle is omitted.
 pub(super) const LONG: usize = 2_000;
-/// Characters shown at the ends of a long line and around its differences.
+/// Characters shown at each end of a long line.
 const ENDS: usize = 600;
+/// Characters shown before and after the difference of two long lines.
 const AROUND: usize = 160;
-/// Minimum common characters at the ends of two long lines to treat one as a change of the other.
-const ALIKE: usize = 16;
+/// Minimum size of the common ends of two long lines to treat one as a change of the other.
+const MIN_COMMON: usize = 16;
 
-/// Returns two long lines with only the differences and some context.
+/// Returns two long lines, reduced to their difference and some characters around it.
 pub(super) fn pair(removed: &str, added: &str) -> [DiffLine; 2] {
     let (a, b) = (removed.as_bytes(), added.as_bytes());
     let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
@@ -25,7 +26,7 @@ pub(super) fn pair(removed: &str, added: &str) -> [DiffLine; 2] {
         .take_while(|(a, b)| a == b)
         .count();
     let end = removed.len() - removed.ceil_char_boundary(removed.len() - same);
-    if removed[..begin].chars().count() + end < ALIKE {
+    if removed[..begin].chars().count() + end < MIN_COMMON {
         return [plain(Side::Removed, removed), plain(Side::Added, added)];
     }
     let line = |side: Side, text: &str| {

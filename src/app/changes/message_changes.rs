@@ -2,7 +2,7 @@
 
 use super::compute::{ChangedPart, Changes, TokenChange};
 use super::diff::Diff;
-use crate::app::lanes::lane_context::WrittenPosition;
+use crate::app::lanes::lane_context::{PositionedMessage, WrittenPosition};
 use crate::app::lanes::rows::LaneRows;
 use crate::app::messages::text::{MessageText, Section};
 use crate::app::open::document::Document;
@@ -53,12 +53,12 @@ impl ChangeInputs<'_> {
     }
 
     /// Returns the changes behind a message that the lane wrote: the messages it replaces.
-    pub(super) fn written(&self, place: WrittenPosition) -> Changes {
-        let found = WrittenPosition::all(self.context)
+    pub(super) fn written(&self, position: WrittenPosition) -> Changes {
+        let found = PositionedMessage::all(self.context)
             .into_iter()
-            .find(|(at, ..)| *at == place);
+            .find(|message| message.position == position);
         match found {
-            Some((_, written, _)) => self.replacement(written, None),
+            Some(found) => self.replacement(found.written, None),
             None => sentence(format!(
                 "{} wrote nothing here {}.",
                 self.label(),

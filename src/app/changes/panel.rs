@@ -177,7 +177,7 @@ fn show_written(
             .on_hover_text("Show it with all the messages that it replaces")
             .clicked()
         {
-            commands.push(SelectCommand::Written(lane, replacement.place));
+            commands.push(SelectCommand::Written(lane, replacement.position));
         }
     }
     if replacement.is_predicted {
@@ -189,7 +189,7 @@ fn show_written(
     }
     if let Some(text) = &replacement.text {
         ui.add_space(space::XS);
-        body(ui, Id::unique(("written", replacement.place)), text);
+        body(ui, Id::unique(("written", replacement.position)), text);
     }
 }
 
@@ -207,8 +207,8 @@ fn show_originals(
     for original in &replacement.originals {
         show_original(ui, input, original, commands);
     }
-    if replacement.more > 0 {
-        let more = wording::count(replacement.more, "message");
+    if replacement.n_unlisted > 0 {
+        let more = wording::count(replacement.n_unlisted, "message");
         ui.label(weak(ui, format!("and {more} more")));
     }
 }
@@ -247,8 +247,8 @@ fn show_original(
     }
     let id = Id::unique(("original", input.document.source_id, original.message));
     body(ui, id, &original.text);
-    if original.more > 0 {
-        let more = wording::count(original.more, "line");
+    if original.n_hidden_lines > 0 {
+        let more = wording::count(original.n_hidden_lines, "line");
         ui.label(small(ui, format!("… {more} more")));
     }
 }

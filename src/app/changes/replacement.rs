@@ -3,14 +3,14 @@
 use super::compute::{Changes, Original, Replacement};
 use super::message_changes::{ChangeInputs, cause, sentence};
 use super::predicted_summary;
-use crate::app::lanes::lane_context::WrittenPosition;
+use crate::app::lanes::lane_context::PositionedMessage;
 use crate::app::messages::text::MessageText;
 use crate::app::wording;
 use crate::engine::Written;
 use crate::safe_text;
 use crate::session::WrittenKind;
 
-/// Maximum bytes of a single original.
+/// Maximum bytes of a written message, and of a single original.
 const MAX_BYTES: usize = 48 * 1024;
 /// Maximum bytes of each of several originals.
 const MAX_BYTES_EACH: usize = 700;
@@ -40,10 +40,9 @@ impl ChangeInputs<'_> {
             let messages = wording::count(n_covered, "message");
             format!("Written {by}: a {kind} that replaces {messages}.")
         };
-        let places = WrittenPosition::all(self.context);
-        let here = places
+        let positioned = PositionedMessage::all(self.context)
             .into_iter()
-            .find(|(_, other, _)| std::ptr::eq(*other, written));
+            .find(|message| std::ptr::eq(message.written, written));
         let content = if written.is_predicted {
             self.predicted(written)
         } else {
@@ -51,19 +50,19 @@ impl ChangeInputs<'_> {
         };
         let shown =
             |text: String| safe_text::visible(safe_text::head(&text, MAX_BYTES)).into_owned();
-        let replacement = here.map(|(place, _, tokens)| Replacement {
+        let n_unlisted = match message {
+            Some(_) => 0,
+            None => n_covered - originals.len(),
+        };
+        let replacement = positioned.map(|message| Replacement {
             kind: written.kind,
-            place,
-            tokens,
+            position: message.position,
+            tokens: message.tokens,
             text: content.map(shown),
             is_predicted: written.is_predicted,
             n_covered,
             covered_tokens: covered().map(|m| ledger.message(m)).sum(),
-            more: if message.is_some() {
-                0
-            } else {
-                n_covered - originals.len()
-            },
+            n_unlisted,
             originals,
         });
         Changes {
@@ -86,13 +85,13 @@ impl ChangeInputs<'_> {
         let head = safe_text::head(&text, most);
         Original {
             message,
-            more: text[head.len()..].lines().count(),
+            n_hidden_lines: text[head.len()..].lines().count(),
             text: head.trim_end().to_owned(),
         }
     }
 }
 
-/// Describes how a message was replaced, together with `n_covered - 1` others. `by` is the cause.
+/// Describes how one of `n_covered` messages was replaced. `by` is the cause.
 fn replaced_text(kind: WrittenKind, by: &str, n_covered: usize) -> String {
     let n_others = n_covered.saturating_sub(1);
     let (with, pronoun) = if n_others == 0 {

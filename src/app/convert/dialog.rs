@@ -28,7 +28,7 @@ pub fn show(ui: &mut Ui, document: &Document, conversion: &Conversion, commands:
         ui.set_width(WIDTH);
         dialog_title(ui, "Convert to another format");
         if let Some(converted) = &conversion.done {
-            done(ui, document, converted, commands);
+            result(ui, document, converted, commands);
         } else {
             form(ui, document, conversion, commands);
         }
@@ -53,8 +53,8 @@ fn form(ui: &mut Ui, document: &Document, conversion: &Conversion, commands: &mu
         commands.push(ConvertCommand::Edit(draft));
     }
     ui.add_space(space::S);
-    let kept = Id::unique("height below the list of a conversion");
-    let below: f32 = ui.data(|d| d.get_temp(kept)).unwrap_or_default();
+    let height_id = Id::unique("height below the list of a conversion");
+    let below: f32 = ui.data(|d| d.get_temp(height_id)).unwrap_or_default();
     let id = ("preview", conversion.draft.format);
     list(ui, id, LIST - below, |ui| match &conversion.preview {
         Preview::Comparing(_) => {
@@ -66,14 +66,14 @@ fn form(ui: &mut Ui, document: &Document, conversion: &Conversion, commands: &mu
         Preview::Known(_) if is_copy(document, conversion.draft.format) => {
             ui.label("A copy of the session in its own format, byte for byte.");
         }
-        Preview::Known(aspects) => compared(ui, aspects),
+        Preview::Known(aspects) => aspects_list(ui, aspects),
         Preview::Refused(why) => error_box(ui, "Cannot write this format", why),
     });
     let top = ui.cursor().top();
     problem(ui, conversion);
     let height = (ui.cursor().top() - top).clamp(0.0, LIST / 2.0);
     if (height - below).abs() > 0.5 {
-        ui.data_mut(|d| d.insert_temp(kept, height));
+        ui.data_mut(|d| d.insert_temp(height_id, height));
         ui.request_discard("the height of the list depends on the messages below it");
     }
 }
@@ -134,8 +134,8 @@ fn list(ui: &mut Ui, id: (&str, &str), height: f32, content: impl FnOnce(&mut Ui
         .show(ui, content);
 }
 
-/// Shows the content of the session first, then the other data that the format cannot represent.
-fn compared(ui: &mut Ui, aspects: &[Aspect]) {
+/// Lists the content of the session first, then the other data that the format cannot represent.
+fn aspects_list(ui: &mut Ui, aspects: &[Aspect]) {
     let (content, others): (Vec<_>, Vec<_>) = aspects.iter().partition(|aspect| aspect.is_content);
     let missing: Vec<_> = others.into_iter().filter(|a| !a.is_whole()).collect();
     ui.spacing_mut().item_spacing.y = 2.0;
@@ -188,13 +188,13 @@ fn row(ui: &mut Ui, aspect: &Aspect, widest: f32) {
             ui.set_min_size(figure_size);
             ui.label(aspect.figure(wording::grouped));
         });
-        let words = aspect.description(wording::grouped);
-        ui.add(Label::new(safe_text::visible(&words).as_ref()).wrap());
+        let description = aspect.description(wording::grouped);
+        ui.add(Label::new(safe_text::visible(&description).as_ref()).wrap());
     });
 }
 
 /// Shows what was written and its path.
-fn done(ui: &mut Ui, document: &Document, converted: &Converted, commands: &mut Commands) {
+fn result(ui: &mut Ui, document: &Document, converted: &Converted, commands: &mut Commands) {
     let session = document.session();
     let messages = session.messages.iter().filter(|m| m.in_history).count();
     let is_lost = |aspect: &Aspect| aspect.is_content && !aspect.is_whole();
@@ -212,31 +212,30 @@ fn done(ui: &mut Ui, document: &Document, converted: &Converted, commands: &mut 
     if !converted.is_copy {
         ui.label(small(ui, "Read back and compared with the session:"));
         list(ui, ("written", ""), LIST, |ui| {
-            compared(ui, &converted.aspects);
+            aspects_list(ui, &converted.aspects);
         });
     }
 }
 
 fn buttons(ui: &mut Ui, conversion: &Conversion, commands: &mut Commands) {
-    let mut ask = |command| commands.push(command);
     ui.horizontal(|ui| {
         if conversion.done.is_some() {
             if widgets::primary_button(ui, "Close").clicked() {
-                ask(ConvertCommand::Close);
+                commands.push(ConvertCommand::Close);
             }
             return;
         }
-        let has_place = !conversion.draft.output.trim().is_empty();
+        let has_output = !conversion.draft.output.trim().is_empty();
         let is_possible = matches!(conversion.preview, Preview::Known(_));
-        let is_ready = has_place && is_possible && !conversion.is_busy();
+        let is_ready = has_output && is_possible && !conversion.is_busy();
         ui.add_enabled_ui(is_ready, |ui| {
             if widgets::primary_button(ui, "Convert").clicked() {
-                ask(ConvertCommand::Write);
+                commands.push(ConvertCommand::Write);
             }
         });
         ui.add_enabled_ui(!conversion.is_busy(), |ui| {
             if widgets::secondary_button(ui, "Close", "Esc").clicked() {
-                ask(ConvertCommand::Close);
+                commands.push(ConvertCommand::Close);
             }
         });
         if conversion.is_busy() {

@@ -34,7 +34,7 @@ impl Differences {
         }
     }
 
-    /// Returns the difference in a lane, or in the recorded one.
+    /// Returns the difference in a lane; `None` for the recorded run.
     pub fn of(&self, lane: Option<usize>) -> Option<&ContextDifference> {
         match lane {
             Some(lane) => self.lanes.get(lane),

@@ -10,11 +10,12 @@ use crate::app::view::ViewCommand;
 use crate::app::widgets::text::{padded, small, weak};
 use egui::{Frame, Rangef, Ui};
 
-/// Minimum widths of the prices and of the page, in points.
+/// Default and minimum width of the prices, in points.
 const PRICES: f32 = 268.0;
+/// Minimum width of the page, in points.
 const MIN_PAGE: f32 = 420.0;
 
-/// Shows the choice of the page at the right of the drawer's tabs, from right to left.
+/// Shows the buttons that choose the page at the right of the drawer's tabs, from right to left.
 pub(in crate::app) fn controls(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
     let input = &CostInput::new(session);
     ui.spacing_mut().interact_size.y = 22.0;

@@ -57,7 +57,7 @@ impl Derived {
         });
     }
 
-    /// Returns the weights of a tokenizer: the loaded ones, or new counts from a thread.
+    /// Returns the ledger of a tokenizer: the one of the document, or one counted in the background; `None` until it is ready.
     pub(super) fn ledger(
         &mut self,
         ctx: &egui::Context,
@@ -78,7 +78,7 @@ impl Derived {
         );
         let fallback = Arc::clone(loaded);
         self.ledgers.request(ctx, self.mode, &key, move |_| {
-            // Cannot be canceled: no one else holds its progress.
+            // Cannot be cancelled: this is the only reference to its progress.
             TokenLedger::count(&session, counter, &Progress::default())
                 .unwrap_or_else(|_cancelled| fallback.recount(&session))
         });
@@ -99,7 +99,7 @@ impl Derived {
             config: config.clone(),
             ledgers: self.ledgers.generation(),
         };
-        let wanted: Vec<_> = config
+        let lane_policies: Vec<_> = config
             .lanes
             .iter()
             .map(|lane| policies.get(&lane.policy))
@@ -107,7 +107,7 @@ impl Derived {
         let (document, config) = (Arc::clone(document), config.clone());
         self.runs.request(ctx, self.mode, &key, move |before| {
             let before = before.filter(|runs| runs.document == document.id);
-            run_all(&document, config, ledger, wanted, before.as_deref())
+            run_all(&document, config, ledger, lane_policies, before.as_deref())
         });
     }
 
@@ -137,7 +137,7 @@ impl Derived {
         });
     }
 
-    /// Updates the insights once all inputs are settled, since a drag changes them in every frame.
+    /// Updates the insights once the inputs stop changing, since a drag changes them in every frame.
     pub(super) fn update_insights(&mut self, ctx: &egui::Context, is_stale: bool) {
         let (Some(runs), Some(costs)) = (self.runs.get(), self.costs.get()) else {
             return;

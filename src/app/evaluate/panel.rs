@@ -15,8 +15,9 @@ use crate::app::widgets::text::{padded, small, weak};
 use crate::app::{widgets, wording};
 use egui::{Frame, Panel, Rangef, Ui};
 
-/// Width of the lanes and minimum width of a list, in points.
+/// Default width of the lanes, in points.
 const LANES: f32 = 500.0;
+/// Minimum width of a list, in points.
 const MIN_LIST: f32 = 380.0;
 /// Width of a list in which most facts are not truncated, in points.
 const LIST: f32 = 600.0;
@@ -26,7 +27,7 @@ const LIST_BELOW: f32 = 260.0;
 /// Window width in points below which the controls have short names, so that they fit beside the tabs.
 const NARROW: f32 = 1_000.0;
 
-/// Shows the choice of the page and of the call at the right of the drawer's tabs, from right to left.
+/// Shows buttons for the page, the call and the measurement at the right of the drawer's tabs, from right to left.
 pub(in crate::app) fn controls(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
     let view = session.view.evaluate;
     ui.spacing_mut().interact_size.y = 22.0;
@@ -53,23 +54,22 @@ pub(in crate::app) fn controls(ui: &mut Ui, session: &OpenSession<'_>, commands:
     }
     ui.add_space(space::M);
     let call = wording::number(session.selection.call);
-    for (at_selected_call, text) in [
-        (true, format!("at call {call}")),
-        (false, "at the end".to_owned()),
+    for (at_selected_call, text, name, help) in [
+        (
+            true,
+            format!("at call {call}"),
+            "Count facts at the selected call",
+            "Count the facts in the context of the selected call",
+        ),
+        (
+            false,
+            "at the end".to_owned(),
+            "Count facts at the last call",
+            "Count the facts in the context of the last call",
+        ),
     ] {
         let is_chosen = view.at_selected_call == at_selected_call;
         let label = ui.selectable_label(is_chosen, small(ui, text));
-        let (name, help) = if at_selected_call {
-            (
-                "Count facts at the selected call",
-                "Count the facts in the context of the selected call",
-            )
-        } else {
-            (
-                "Count facts at the last call",
-                "Count the facts in the context of the last call",
-            )
-        };
         if label.on_hover_text(help).accessible_name(name).clicked() {
             let view = EvaluateView {
                 at_selected_call,

@@ -69,7 +69,7 @@ pub struct EventList {
     pub rows: Vec<EventId>,
     /// The call of each event.
     calls: Vec<usize>,
-    /// The number of events for each of [`EventGroup::ALL`].
+    /// The number of events in each of [`EventGroup::ALL`], also in groups that are not listed.
     pub counts: [usize; EventGroup::ALL.len()],
 }
 
@@ -103,6 +103,15 @@ impl EventList {
             }
         }
         list
+    }
+
+    /// Returns the number of events of all groups.
+    pub fn total(&self) -> usize {
+        let counts = EventGroup::ALL.iter().zip(self.counts);
+        counts
+            .filter(|(group, _)| **group == EventGroup::All)
+            .map(|(_, n)| n)
+            .sum()
     }
 
     /// Returns the row for a call: its first event, else the next one.

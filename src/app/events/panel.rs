@@ -18,8 +18,9 @@ use crate::engine::{Effect, Event};
 use egui::{Frame, Label, Rangef, RichText, Ui};
 use egui_extras::Column as Width;
 
-/// Minimum widths of the detail and of the table, in points.
+/// Minimum width of the detail, in points.
 const MIN_DETAIL: f32 = 240.0;
+/// Minimum width of the table, in points.
 const MIN_TABLE: f32 = 420.0;
 
 /// Shows the event filters at the right of the drawer's tabs, from right to left.
@@ -67,7 +68,7 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
     if list.rows.is_empty() {
         padded(ui, |ui| {
             ui.label(weak(ui, empty_text(input, list)));
-            next_step(ui, input, list, commands);
+            empty_actions(ui, input, list, commands);
         });
         return;
     }
@@ -90,7 +91,7 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
 
 /// Explains why no event is listed.
 fn empty_text(input: &EventsInput<'_>, list: &EventList) -> String {
-    if list.counts[0] > 0 {
+    if list.total() > 0 {
         return "No event of this kind.".to_owned();
     }
     if input.selection.calls.is_some() {
@@ -105,19 +106,19 @@ fn empty_text(input: &EventsInput<'_>, list: &EventList) -> String {
     }
 }
 
-/// Shows actions for an empty list.
-fn next_step(ui: &mut Ui, input: &EventsInput<'_>, list: &EventList, commands: &mut Commands) {
+/// Shows buttons below the explanation of an empty list: compact anyway, or reset the filter.
+fn empty_actions(ui: &mut Ui, input: &EventsInput<'_>, list: &EventList, commands: &mut Commands) {
     ui.add_space(space::S);
     let lane = input
         .selection
         .lane
         .and_then(|lane| input.runs.lanes.get(lane));
-    let acts = lane.is_some_and(|lane| !lane.policy.stages.is_empty());
+    let has_stages = lane.is_some_and(|lane| !lane.policy.stages.is_empty());
     ui.horizontal(|ui| {
         let help =
             "Prepares an export of the last context, compacted once by the focused lane's policy";
-        if list.counts[0] == 0
-            && acts
+        if list.total() == 0
+            && has_stages
             && widgets::secondary_button(ui, "Compact anyway…", "")
                 .on_hover_text(help)
                 .clicked()

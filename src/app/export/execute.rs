@@ -10,8 +10,8 @@ use crate::app::shell::file_dialog::DialogPurpose;
 use std::path::Path;
 
 impl App {
-    /// Closes the dialogs of a session, because another one was opened.
-    pub(in crate::app) fn close_export_dialogs(&mut self) {
+    /// Closes the dialogs that belong to the open session.
+    pub(in crate::app) fn close_session_dialogs(&mut self) {
         self.export = None;
         self.measurement = None;
         self.report = None;
@@ -20,8 +20,9 @@ impl App {
         self.note = None;
     }
 
-    /// Receives files written since the last frame.
-    pub(in crate::app) fn receive_exports(&mut self) {
+    /// Receives the results of background work of the dialogs since the last frame: exports, conversions, restored
+    /// conversations, reports and run logs.
+    pub(in crate::app) fn receive_dialog_results(&mut self) {
         let written = self.export.as_mut().and_then(Export::poll);
         if let Some(resumed) = written.and_then(|written| written.resumed.as_ref()) {
             let text = format!("New session written to {}", resumed.path.display());
@@ -95,16 +96,17 @@ impl App {
         }
     }
 
-    fn start_export(&mut self, asked: Option<usize>) {
+    /// Opens the dialog with the settings of the previous export, if any. `lane` is the focused one if `None`.
+    fn start_export(&mut self, lane: Option<usize>) {
         let (Some(document), Some(runs)) = (&self.document, self.derived.runs()) else {
             return;
         };
         let (n_lanes, keeps_state) = (runs.lanes.len(), self.saved.keeps_state());
         let (draft, selection) = (self.view.export.take(), &self.selection);
         self.export = Some(if let Some(draft) = draft {
-            Export::again(draft, document, asked, n_lanes, selection, keeps_state)
+            Export::again(draft, document, lane, n_lanes, selection, keeps_state)
         } else {
-            let lane = asked.or(selection.lane).unwrap_or(0);
+            let lane = lane.or(selection.lane).unwrap_or(0);
             let lane = lane.min(n_lanes.saturating_sub(1));
             Export::new(document, lane, selection.call, keeps_state)
         });

@@ -139,7 +139,7 @@ impl RunHandle {
     fn update(&self, event: ModelEvent) {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
-            ModelEvent::Sent(number, tokens) => {
+            ModelEvent::Sent { number, tokens } => {
                 *progress = ModelProgress {
                     n_requests: number,
                     tokens,

@@ -1,21 +1,21 @@
-//! Insights of the session itself, and the further statements of its card.
+//! Insights about the recorded session, and the details on its card.
 
 use crate::analysis::Clause;
-use crate::analysis::insight::{Insight, InsightInput, besides, insights};
+use crate::analysis::insight::{Insight, InsightInput, card_details, insights};
 use crate::app::cost::compute::Costs;
 use crate::app::runs::replays::Runs;
 
-/// Insights of a session.
+/// Insights about a recorded session.
 #[derive(Debug)]
 pub struct SessionInsights {
     /// Worst first.
     pub insights: Vec<Insight>,
-    /// Statements on the card next to the verdict.
-    pub besides: Vec<Clause>,
+    /// Statements that follow the verdict on the card.
+    pub details: Vec<Clause>,
 }
 
 impl SessionInsights {
-    /// Analyzes the session's text.
+    /// Analyzes the recorded run and its costs.
     pub fn new(runs: &Runs, costs: &Costs) -> Self {
         let input = InsightInput::new(
             &runs.case,
@@ -26,7 +26,7 @@ impl SessionInsights {
         );
         Self {
             insights: insights(&input),
-            besides: besides(&input),
+            details: card_details(&input),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 pub enum LanesCommand {
     /// Add a lane with the first policy that no lane has.
     Add,
-    /// Compare with this policy: in a new lane if there is room, else in the focused lane.
+    /// Compare with this policy: in a new lane, or in the focused lane if the number of lanes is at its maximum.
     Compare(String),
     /// Remove a lane.
     Remove(usize),

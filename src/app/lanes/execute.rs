@@ -2,7 +2,7 @@
 
 use super::command::LanesCommand;
 use crate::app::App;
-use crate::app::config::{LaneConfig, MAX_LANES, lane};
+use crate::app::config::{LaneConfig, MAX_LANES};
 use crate::app::settings_panel::policies::NONE;
 use crate::presets::native;
 use std::fmt::Write as _;
@@ -36,7 +36,10 @@ impl App {
         let is_new = |name: &str| lanes.iter().all(|l| l.policy != name);
         let none = [NONE].into_iter();
         let names = none.chain(self.policies.iter().map(|p| p.name.as_str()));
-        let new = names.into_iter().find(|name| is_new(name)).map(lane);
+        let new = names
+            .into_iter()
+            .find(|name| is_new(name))
+            .map(LaneConfig::new);
         let again = || {
             let n_lanes = |name: &str| lanes.iter().filter(|l| l.policy == name).count();
             let acting = self.policies.iter().filter(|p| !p.stages.is_empty());
@@ -55,10 +58,10 @@ impl App {
         let lanes = &mut self.config.lanes;
         let focused = self.selection.lane.unwrap_or(0).min(lanes.len() - 1);
         let at = if lanes.len() < MAX_LANES {
-            lanes.push(lane(policy));
+            lanes.push(LaneConfig::new(policy));
             lanes.len() - 1
         } else {
-            lanes[focused] = lane(policy);
+            lanes[focused] = LaneConfig::new(policy);
             focused
         };
         self.selection.lane = Some(at);

@@ -346,8 +346,8 @@ fn menu(
 /// Returns the lane's context size at the selected call, and its size after manual edits if there are any.
 fn now(input: &LanesInput<'_>, lane: Option<usize>) -> (Tokens, Option<Tokens>) {
     let total = input.rows.context(lane).map_or(Tokens::ZERO, |l| l.total);
-    let until = lane.and_then(|lane| input.rows.until.get(lane)?.as_ref());
-    let events = until.map_or(&input.run(lane).outcome.events, |at| &at.events);
+    let state = lane.and_then(|lane| input.rows.states.get(lane)?.as_ref());
+    let events = state.map_or(&input.run(lane).outcome.events, |state| &state.events);
     match events.iter().find(|event| event.is_manual()) {
         Some(edit) => (edit.before, Some(total)),
         None => (total, None),

@@ -6,7 +6,7 @@ use crate::units::Tokens;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// One row.
+/// One row of the aligned contexts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Row {
     /// A message of the session, by index.
@@ -20,7 +20,7 @@ impl Row {
     pub(super) fn order(self) -> (u32, u32) {
         match self {
             Self::Message(message) => (message, u32::MAX),
-            Self::Written(place) => (place.before, place.nth),
+            Self::Written(position) => (position.before, position.nth),
         }
     }
 }
@@ -30,20 +30,35 @@ impl Row {
 pub struct WrittenPosition {
     /// Index of the first message after the replaced ones.
     pub before: u32,
-    /// Distinguishes several entries at one position.
+    /// Number of the written message among those at the same place, from 0.
     pub nth: u32,
 }
 
-impl WrittenPosition {
-    /// Returns the written messages of a context with position and tokens.
-    pub fn all(context: &Context) -> Vec<(Self, &Written, Tokens)> {
+/// A written message in a context.
+#[derive(Clone, Copy, Debug)]
+pub struct PositionedMessage<'a> {
+    /// Its position.
+    pub position: WrittenPosition,
+    /// The message.
+    pub written: &'a Written,
+    /// Its tokens in the context.
+    pub tokens: Tokens,
+}
+
+impl<'a> PositionedMessage<'a> {
+    /// Returns the written messages of a context.
+    pub fn all(context: &'a Context) -> Vec<Self> {
         let mut seen: BTreeMap<u32, u32> = BTreeMap::new();
         let placed = context.written().map(|(written, tokens)| {
             let before = written.covers.last().map_or(0, |range| range.end);
             let nth = seen.entry(before).or_default();
-            let place = Self { before, nth: *nth };
+            let position = WrittenPosition { before, nth: *nth };
             *nth += 1;
-            (place, written, tokens)
+            Self {
+                position,
+                written,
+                tokens,
+            }
         });
         placed.collect()
     }
@@ -52,13 +67,13 @@ impl WrittenPosition {
 /// The context of one lane at the call.
 #[derive(Clone, Debug, Default)]
 pub struct LaneContext {
-    /// By message index.
+    /// Messages of the session, by index.
     pub messages: Vec<LaneMessage>,
     /// Messages that the policy wrote.
     pub written: BTreeMap<WrittenPosition, WrittenStatus>,
-    /// True tokens of the whole context.
+    /// Actual tokens of the context.
     pub total: Tokens,
-    /// Messages in it, written ones included.
+    /// Number of messages in the context, including written ones.
     pub n_entries: usize,
 }
 
@@ -99,9 +114,9 @@ impl LaneContext {
             total: context.tokens(),
             n_entries: context.entries.len(),
         };
-        for (place, written, tokens) in WrittenPosition::all(context) {
-            lane.written
-                .insert(place, WrittenStatus::new(written, tokens));
+        for message in PositionedMessage::all(context) {
+            let status = WrittenStatus::new(message.written, message.tokens);
+            lane.written.insert(message.position, status);
         }
         lane
     }

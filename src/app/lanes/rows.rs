@@ -22,17 +22,17 @@ pub struct LaneRows {
     pub recorded: LaneContext,
     /// Tokens of the heaviest message, which sets the scale of the bars.
     pub heaviest: Tokens,
-    /// The row to scroll to first: the last message that any lane removed, or the last row.
+    /// The row to scroll to first: the last one that any lane changed, or the last row.
     pub frontier: usize,
     /// Index of the call.
     pub call: usize,
     /// Folded runs of rows whose status is equal in every lane.
     pub folds: Vec<Fold>,
-    /// State of each lane at the call; `None` at the last call, where the run has it.
-    pub until: Vec<Option<LaneState>>,
+    /// State of each lane at the call; `None` at the last call, where it is the outcome of the run.
+    pub states: Vec<Option<LaneState>>,
 }
 
-/// State of a lane at a call: the part of the run that is shown. The curve always covers the whole run.
+/// Context and events of a lane at a call.
 #[derive(Clone, Debug)]
 pub struct LaneState {
     /// The context.
@@ -44,7 +44,7 @@ pub struct LaneState {
 impl From<Outcome> for LaneState {
     fn from(outcome: Outcome) -> Self {
         let (mut context, mut events) = (outcome.context, outcome.events);
-        // The vectors are kept, so excess capacity is freed.
+        // The state is kept for a long time, so excess capacity is freed.
         context.entries.shrink_to_fit();
         events.shrink_to_fit();
         Self { context, events }
@@ -64,16 +64,16 @@ impl LaneRows {
             let run = || recorded(&runs.case, runs.output_reserve, Some(call));
             is_before_end.then(|| run().context)
         };
-        let (as_recorded, until): (_, Vec<_>) =
+        let (as_recorded, states): (_, Vec<_>) =
             rayon::join(as_recorded, || runs.lanes.par_iter().map(state).collect());
         let as_recorded = as_recorded.as_ref();
         let as_recorded = as_recorded.unwrap_or(&runs.recorded.outcome.context);
-        let contexts = runs.lanes.iter().zip(&until).map(|(lane, until)| {
-            let at_call = until.as_ref().map(|state| &state.context);
+        let contexts = runs.lanes.iter().zip(&states).map(|(lane, state)| {
+            let at_call = state.as_ref().map(|state| &state.context);
             at_call.unwrap_or(&lane.outcome.context)
         });
         let rows = Self::new(&runs.case, call, as_recorded, contexts);
-        Self { until, ..rows }
+        Self { states, ..rows }
     }
 
     /// Aligns the recorded context and those of the lanes at `call`.
@@ -105,7 +105,7 @@ impl LaneRows {
             recorded,
             heaviest,
             call,
-            until: Vec::new(),
+            states: Vec::new(),
         }
     }
 
@@ -137,7 +137,7 @@ impl LaneRows {
         Some(at.min(self.rows.len().checked_sub(1)?))
     }
 
-    /// Returns the number of rows above a row by which closed folds would move it.
+    /// Returns the number of rows above `row` that closed folds would hide.
     pub fn n_foldable_above(&self, row: usize) -> usize {
         let above = self.folds.iter().take_while(|fold| fold.rows.end <= row);
         above.map(|fold| fold.rows.len() - 1).sum()
@@ -146,28 +146,29 @@ impl LaneRows {
 
 /// Returns the messages in order, with each position of written entries once.
 fn rows(session: &Session, end: usize, lanes: &[LaneContext]) -> Vec<Row> {
-    let mut places: Vec<WrittenPosition> = lanes
+    let mut positions: Vec<WrittenPosition> = lanes
         .iter()
         .flat_map(|lane| lane.written.keys().copied())
         .collect();
-    places.sort_unstable();
-    places.dedup();
-    let mut places = places.into_iter().peekable();
-    let mut rows = Vec::with_capacity(end + places.len());
+    positions.sort_unstable();
+    positions.dedup();
+    let mut positions = positions.into_iter().peekable();
+    let mut rows = Vec::with_capacity(end + positions.len());
     for (idx, message) in session.messages.iter().enumerate().take(end) {
-        while let Some(place) = places.next_if(|p| p.before as usize <= idx) {
-            rows.push(Row::Written(place));
+        while let Some(position) = positions.next_if(|p| p.before as usize <= idx) {
+            rows.push(Row::Written(position));
         }
         if message.in_history {
             rows.push(Row::Message(idx as u32));
         }
     }
-    rows.extend(places.map(Row::Written));
+    rows.extend(positions.map(Row::Written));
     rows
 }
 
+/// Returns the last row that any lane changed, or the last row.
 fn frontier(rows: &[Row], lanes: &[LaneContext]) -> usize {
-    let is_touched = |row: &Row| match row {
+    let is_changed = |row: &Row| match row {
         Row::Written(_) => true,
         Row::Message(m) => lanes
             .iter()
@@ -175,7 +176,7 @@ fn frontier(rows: &[Row], lanes: &[LaneContext]) -> usize {
             .any(|s| s.status != MessageStatus::Kept && s.status != MessageStatus::Absent),
     };
     rows.iter()
-        .rposition(is_touched)
+        .rposition(is_changed)
         .unwrap_or(rows.len().saturating_sub(1))
 }
 

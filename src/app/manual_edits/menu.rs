@@ -25,9 +25,9 @@ enum EditResult {
 
 /// Shows the icon of a message's manual edit, if any.
 pub(in crate::app) fn icon(ui: &mut Ui, input: &MessagesInput<'_>, message: usize) {
-    let came = edit_result(input, message);
+    let result = edit_result(input, message);
     let lane = || input.selection.lane.map(|l| input.runs.labels[l].as_str());
-    let (mark, color, text) = match (mark(input, message), came) {
+    let (mark, color, text) = match (mark(input, message), result) {
         (Some(mark), Some(EditResult::NotApplied)) => {
             let text = format!(
                 "Marked as {}, but not applied in {}. The menu above the table shows the reason.",
@@ -64,7 +64,7 @@ pub(in crate::app) fn icon(ui: &mut Ui, input: &MessagesInput<'_>, message: usiz
 }
 
 /// Returns a message's text in the style of its manual edit.
-pub(in crate::app) fn inked(
+pub(in crate::app) fn styled(
     input: &MessagesInput<'_>,
     message: usize,
     text: RichText,
@@ -85,8 +85,8 @@ pub(super) fn mark(input: &MessagesInput<'_>, message: usize) -> Option<Mark> {
 /// Returns the result of the edit in the focused lane. `None` during the replay or without any manual edits.
 fn edit_result(input: &MessagesInput<'_>, message: usize) -> Option<EditResult> {
     let lane = input.selection.lane?;
-    let is_there = input.runs.config.manual_edits == input.config.manual_edits;
-    if input.config.manual_edits.is_empty() || !is_there {
+    let is_replayed = input.runs.config.manual_edits == input.config.manual_edits;
+    if input.config.manual_edits.is_empty() || !is_replayed {
         return None;
     }
     let events = &input.runs.lanes.get(lane)?.outcome.events;
@@ -94,7 +94,7 @@ fn edit_result(input: &MessagesInput<'_>, message: usize) -> Option<EditResult> 
     let touches = |event: &Event| event.messages.iter().any(|range| range.contains(&message));
     let is_touched = manual().any(touches);
     let status = input.rows.lanes.get(lane)?.messages.get(message)?.status;
-    let is_as_wanted = match mark(input, message) {
+    let is_applied = match mark(input, message) {
         None if is_touched => return Some(EditResult::Linked),
         None => return None,
         Some(Mark::Pinned) => matches!(status, MessageStatus::Kept | MessageStatus::Absent),
@@ -104,12 +104,11 @@ fn edit_result(input: &MessagesInput<'_>, message: usize) -> Option<EditResult> 
         }
         Some(Mark::Dropped) => is_touched || status == MessageStatus::Dropped,
     };
-    let came = if is_as_wanted {
+    Some(if is_applied {
         EditResult::Applied
     } else {
         EditResult::NotApplied
-    };
-    Some(came)
+    })
 }
 
 /// Shows the edit menu for one or more messages.
@@ -174,8 +173,8 @@ pub(in crate::app) fn button(
     message: usize,
     commands: &mut Commands,
 ) {
-    let now = mark(input, message);
-    let name = now.map_or_else(
+    let current = mark(input, message);
+    let name = current.map_or_else(
         || "Edit".to_owned(),
         |mark| wording::capitalized(mark.word()),
     );

@@ -67,7 +67,7 @@ pub(super) fn show(
                 return;
             }
             let text = RichText::new(&*facts.preview).color(color);
-            let text = manual_edits::menu::inked(input, message, text, palette(ui).weak);
+            let text = manual_edits::menu::styled(input, message, text, palette(ui).weak);
             widgets::one_line(ui, text);
         }
         Col::Tokens => {

@@ -1,6 +1,6 @@
 //! Columns of the message table: their titles, widths and visibility.
 
-use super::order::{Column as Key, Sort};
+use super::order::{Sort, SortKey};
 use crate::app::widgets::table::{Column, SortOrder, number_width};
 use egui_extras::Column as Width;
 
@@ -44,7 +44,7 @@ const ALL: [Col; 15] = [
 ];
 
 /// Columns that are always shown.
-const NEEDED: [Col; 5] = [Col::Content, Col::Number, Col::Mark, Col::Kind, Col::Tokens];
+const REQUIRED: [Col; 5] = [Col::Content, Col::Number, Col::Mark, Col::Kind, Col::Tokens];
 /// Columns that are added in this order while the content column keeps its minimum width.
 const OPTIONAL: [Col; 10] = [
     Col::Cumulative,
@@ -67,11 +67,11 @@ pub(super) const GAP: f32 = 6.0;
 /// Returns the columns that fit into `width` points. The content column takes the remaining width.
 pub(super) fn fitting(width: f32, n_messages: usize, sort: Sort) -> Vec<Column<'static, Col>> {
     let taken = |column: &Col| column.points(n_messages) + GAP;
-    let mut room = width * (1.0 - CONTENT) - NEEDED.iter().map(taken).sum::<f32>();
-    let mut chosen = NEEDED.to_vec();
+    let mut remaining = width * (1.0 - CONTENT) - REQUIRED.iter().map(taken).sum::<f32>();
+    let mut chosen = REQUIRED.to_vec();
     for column in OPTIONAL {
-        room -= taken(&column);
-        if room < 0.0 {
+        remaining -= taken(&column);
+        if remaining < 0.0 {
             break;
         }
         chosen.push(column);
@@ -116,7 +116,7 @@ impl Col {
         let head = self.head();
         let column = Column::new(self, head.title, self.width(n_messages)).help(head.help);
         let column = match head.sort_key {
-            Some(key) => column.sortable(sorted(sort, key)),
+            Some(key) => column.sortable(sort_order(sort, key)),
             None => column,
         };
         match self {
@@ -133,57 +133,57 @@ impl Col {
     }
 
     /// Returns the sort key, if the table can be sorted by this column.
-    pub(super) fn sort_key(self) -> Option<Key> {
+    pub(super) fn sort_key(self) -> Option<SortKey> {
         self.head().sort_key
     }
 
     fn head(self) -> Head {
-        let sorted = |title, key, help| Head {
+        let sortable = |title, key, help| Head {
             title,
             sort_key: Some(key),
             help,
         };
-        let unsorted = |title, help| Head {
+        let unsortable = |title, help| Head {
             title,
             sort_key: None,
             help,
         };
         match self {
-            Self::Number => sorted("#", Key::Number, ""),
-            Self::Call => sorted("call", Key::Call, ""),
-            Self::Role => sorted("role", Key::Role, ""),
-            Self::Kind => sorted("kind", Key::Kind, ""),
-            Self::Tool => sorted("tool", Key::Tool, ""),
-            Self::Content => unsorted(
+            Self::Number => sortable("#", SortKey::Number, ""),
+            Self::Call => sortable("call", SortKey::Call, ""),
+            Self::Role => sortable("role", SortKey::Role, ""),
+            Self::Kind => sortable("kind", SortKey::Kind, ""),
+            Self::Tool => sortable("tool", SortKey::Tool, ""),
+            Self::Content => unsortable(
                 "content",
                 "Command, path or query of a tool call; otherwise the beginning of the message",
             ),
-            Self::Tokens => sorted("tokens", Key::Tokens, ""),
-            Self::Sent => sorted(
+            Self::Tokens => sortable("tokens", SortKey::Tokens, ""),
+            Self::Sent => sortable(
                 "sent",
-                Key::Sent,
+                SortKey::Sent,
                 "Number of recorded calls that sent this message",
             ),
-            Self::Cumulative => sorted(
+            Self::Cumulative => sortable(
                 "cumulative",
-                Key::Cumulative,
+                SortKey::Cumulative,
                 "Its tokens times the number of recorded calls that sent it",
             ),
-            Self::Bar | Self::Mark => unsorted("", ""),
-            Self::LastUsed => sorted(
+            Self::Bar | Self::Mark => unsortable("", ""),
+            Self::LastUsed => sortable(
                 "last used",
-                Key::LastUsed,
+                SortKey::LastUsed,
                 "Last call that mentions a name from this message",
             ),
-            Self::NeededBy => unsorted(
+            Self::NeededBy => unsortable(
                 "needed by",
                 "Last message that mentions a name from this one",
             ),
-            Self::Share => unsorted(
+            Self::Share => unsortable(
                 "share",
                 "Share of the full history, each message counted once",
             ),
-            Self::Total => unsorted(
+            Self::Total => unsortable(
                 "total",
                 "Tokens of the history up to and including this message",
             ),
@@ -195,13 +195,13 @@ impl Col {
 struct Head {
     title: &'static str,
     /// The sort key, if the table can be sorted by the column.
-    sort_key: Option<Key>,
+    sort_key: Option<SortKey>,
     /// Hover text; may be empty.
     help: &'static str,
 }
 
-/// Returns the order if the table is sorted by this column; `None` for the session's own order.
-fn sorted(sort: Sort, key: Key) -> Option<SortOrder> {
-    let is_shown = key != Key::Number || sort.is_descending;
-    (sort.column == key && is_shown).then_some(SortOrder::new(sort.is_descending))
+/// Returns the order if the table is sorted by this key; `None` if it is not, or if it has the order of the session.
+fn sort_order(sort: Sort, key: SortKey) -> Option<SortOrder> {
+    let is_session_order = key == SortKey::Number && !sort.is_descending;
+    (sort.key == key && !is_session_order).then_some(SortOrder::new(sort.is_descending))
 }

@@ -13,9 +13,9 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-/// A sortable column.
+/// The sort key of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Column {
+pub enum SortKey {
     /// Number of the message.
     Number,
     /// The call that wrote it or included it first.
@@ -40,7 +40,7 @@ pub enum Column {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sort {
     /// Sort key.
-    pub column: Column,
+    pub key: SortKey,
     /// Largest first.
     pub is_descending: bool,
 }
@@ -63,36 +63,33 @@ pub struct Filter {
 impl Sort {
     /// Conversation order.
     pub const BY_NUMBER: Self = Self {
-        column: Column::Number,
+        key: SortKey::Number,
         is_descending: false,
     };
 
     /// Descending by cumulative tokens.
     pub const BY_CUMULATIVE: Self = Self {
-        column: Column::Cumulative,
+        key: SortKey::Cumulative,
         is_descending: true,
     };
 
     /// Returns whether the sort key depends on resent counts.
     pub fn needs_cumulative(self) -> bool {
         matches!(
-            self.column,
-            Column::Sent | Column::Cumulative | Column::LastUsed
+            self.key,
+            SortKey::Sent | SortKey::Cumulative | SortKey::LastUsed
         )
     }
 
     /// Returns the order after a click on a column header: reversed, or the default direction of a new column.
     #[must_use]
-    pub fn clicked(self, column: Column) -> Self {
-        let is_descending = if self.column == column {
+    pub fn clicked(self, key: SortKey) -> Self {
+        let is_descending = if self.key == key {
             !self.is_descending
         } else {
-            matches!(column, Column::Tokens | Column::Sent | Column::Cumulative)
+            matches!(key, SortKey::Tokens | SortKey::Sent | SortKey::Cumulative)
         };
-        Self {
-            column,
-            is_descending,
-        }
+        Self { key, is_descending }
     }
 }
 
@@ -149,22 +146,22 @@ pub fn order(
     let by = |a: u32, b: u32| -> Ordering {
         let (a, b) = (a as usize, b as usize);
         let (fa, fb) = (&document.facts[a], &document.facts[b]);
-        match sort.column {
-            Column::Number => a.cmp(&b),
-            Column::Call => fa.call.cmp(&fb.call),
-            Column::Role => session.messages[a].role.cmp(&session.messages[b].role),
-            Column::Kind => fa.kind.cmp(&fb.kind),
-            Column::Tool => fa.tool.cmp(&fb.tool),
-            Column::Tokens => ledger.message(a).cmp(&ledger.message(b)),
-            Column::Sent => {
+        match sort.key {
+            SortKey::Number => a.cmp(&b),
+            SortKey::Call => fa.call.cmp(&fb.call),
+            SortKey::Role => session.messages[a].role.cmp(&session.messages[b].role),
+            SortKey::Kind => fa.kind.cmp(&fb.kind),
+            SortKey::Tool => fa.tool.cmp(&fb.tool),
+            SortKey::Tokens => ledger.message(a).cmp(&ledger.message(b)),
+            SortKey::Sent => {
                 let calls = |m: usize| Some(cumulative?.of(m)?.calls);
                 calls(a).cmp(&calls(b))
             }
-            Column::Cumulative => {
+            SortKey::Cumulative => {
                 let tokens = |m: usize| Some(cumulative?.tokens(m));
                 tokens(a).cmp(&tokens(b))
             }
-            Column::LastUsed => {
+            SortKey::LastUsed => {
                 let last_use = |m: usize| cumulative?.last_use(&document.loaded.case, m);
                 last_use(a).cmp(&last_use(b))
             }
@@ -241,21 +238,21 @@ mod tests {
 
     #[test]
     fn a_second_click_on_a_header_reverses_the_order() {
-        let by_tokens = Sort::BY_NUMBER.clicked(Column::Tokens);
+        let by_tokens = Sort::BY_NUMBER.clicked(SortKey::Tokens);
         assert_eq!(
             by_tokens,
             Sort {
-                column: Column::Tokens,
+                key: SortKey::Tokens,
                 is_descending: true
             }
         );
         assert_eq!(
-            by_tokens.clicked(Column::Tokens),
+            by_tokens.clicked(SortKey::Tokens),
             Sort {
-                column: Column::Tokens,
+                key: SortKey::Tokens,
                 is_descending: false
             }
         );
-        assert_eq!(by_tokens.clicked(Column::Number), Sort::BY_NUMBER);
+        assert_eq!(by_tokens.clicked(SortKey::Number), Sort::BY_NUMBER);
     }
 }

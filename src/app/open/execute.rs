@@ -164,7 +164,7 @@ impl App {
             tab: self.view.tab,
             ..View::default()
         };
-        self.close_export_dialogs();
+        self.close_session_dialogs();
         self.sweep = None;
         self.comparison = None;
         self.restore_workspace(ctx, &document, reopened);
@@ -183,7 +183,7 @@ impl App {
         self.comparison = None;
         self.sessions = None;
         self.found_message = None;
-        self.close_export_dialogs();
+        self.close_session_dialogs();
         self.problem = None;
     }
 

@@ -127,7 +127,7 @@ fn head(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Commands) {
         let title = ui.label(title);
         title.widget_info(|| WidgetInfo::labeled(Role::Label, true, format!("Editing: {label}")));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let is_changed = input.config.is_changed();
+            let is_changed = input.config.has_changed_settings();
             let name = small(ui, "Reset all");
             let button = ui.add_enabled(is_changed, Button::new(name).frame_when_inactive(false));
             let help = "Reset every setting to its preset's default and the context window to the detected one";

@@ -4,15 +4,15 @@ use super::sweep::Sweep;
 use crate::analysis::tune::Point;
 use crate::app::wording;
 
-/// Returns the settings of a point that differ from its policy's defaults, formatted as text.
+/// Returns the name and the formatted value of each setting that the sweep varies.
 pub(super) fn settings(sweep: &Sweep, point: &Point) -> Vec<(String, String)> {
     let subject = &sweep.subjects[point.subject];
-    let varying = |knob: &str| subject.axes.iter().any(|axis| axis.knob == knob);
+    let is_varied = |knob: &str| subject.axes.iter().any(|axis| axis.knob == knob);
     let knobs = subject
         .policy
         .knobs
         .iter()
-        .filter(|knob| varying(&knob.name));
+        .filter(|knob| is_varied(&knob.name));
     knobs
         .filter_map(|knob| {
             let value = point.knobs.get(&knob.name)?;

@@ -3,7 +3,7 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::error::Error as _;
 
-/// Formats an error of the parser as one line: the problem, valid values, and the help to read.
+/// Formats an error of the parser as one line: the problem, valid values, and the usage.
 pub(in crate::cli) fn one_line(error: &clap::Error) -> String {
     let context = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
@@ -18,6 +18,7 @@ pub(in crate::cli) fn one_line(error: &clap::Error) -> String {
     }
     let text = error.render().to_string();
     let lines = text.lines().map(str::trim);
+    // Drops the tip that suggests `--` before a value, which is rarely what was meant.
     let message: Vec<&str> = lines
         .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"))
         .filter(|line| !line.is_empty() && !line.starts_with("tip: to pass "))

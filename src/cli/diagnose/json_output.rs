@@ -350,14 +350,14 @@ fn audited_call(call: &AuditedCall) -> AuditedCallEntry {
     }
 }
 
-fn resent(case: &Case, MostResent { resent, last_user }: &MostResent) -> ResentEntry {
+fn resent(case: &Case, MostResent { resent, last_use }: &MostResent) -> ResentEntry {
     ResentEntry {
         message: resent.message + 1,
         name: MessageName::of(case, resent.message).to_string(),
         tokens: resent.tokens,
         calls: resent.calls,
         cumulative_tokens: resent.cumulative(),
-        last_used_by_call: last_user.map(|idx| idx + 1),
+        last_used_by_call: last_use.map(|idx| idx + 1),
     }
 }
 

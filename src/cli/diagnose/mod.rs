@@ -59,27 +59,29 @@ struct Diagnosis<'a> {
     reserve: Tokens,
     /// The trigger that the summary refers to, as a share of the usable window.
     trigger: Share,
+    /// The summary of the session, in clauses.
     card: Vec<Clause>,
     insights: Vec<Insight>,
     prices: Vec<ModelPrice<'a>>,
     lanes: Vec<LaneCost<'a>>,
     losses: Losses,
     audit: Option<&'a Audit>,
+    /// Tokens of the contexts of all calls.
     sent: Tokens,
     most_resent: Vec<MostResent>,
     growth: LargestGrowth,
 }
 
-/// A message that later calls sent again.
+/// A resent message and its last use.
 struct MostResent {
     resent: ResentMessage,
-    /// Last call that used the message.
-    last_user: Option<usize>,
+    /// Last call that mentions a name from the message.
+    last_use: Option<usize>,
 }
 
-/// Growth of the context.
+/// The calls at which the context grew most.
 struct LargestGrowth {
-    /// Calls with the largest growth.
+    /// Largest growth first.
     calls: Vec<Growth>,
     /// Share of the total growth that the largest 5 % of calls account for.
     share: Share,
@@ -99,7 +101,7 @@ impl Diagnosis<'_> {
 
 impl Args {
     pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
-        // Options are checked before a large file is read.
+        // Check the options before reading a large file.
         let (lanes, none) = (self.lanes.lanes(shared)?, lanes::none(shared)?);
         let prices = self.billing.prices()?;
         let billing = self.billing.billing(&prices)?;
@@ -151,22 +153,22 @@ fn diagnose<'a>(
     let (case, recorded) = (&loaded.case, &lanes[0].played.outcome);
     let played = lanes.iter().filter_map(|lane| lane.played.lane());
     let trigger = Trigger::of_lanes(case, reserve, played);
-    let of_session = || {
+    let session_insights = || {
         let input = InsightInput::new(case, recorded, reserve, trigger, audit);
         let found = insights(&input);
         (input, found)
     };
-    let of_lanes = || losses::losses(case, bills, &lanes, reserve);
-    let ((input, mut found), losses) = rayon::join(of_session, of_lanes);
-    found.extend(lanes.iter().flat_map(|lane| of_lane(case, lane)));
+    let lane_losses = || losses::losses(case, bills, &lanes, reserve);
+    let ((input, mut found), losses) = rayon::join(session_insights, lane_losses);
+    found.extend(lanes.iter().flat_map(|lane| policy_insights(case, lane)));
     found.extend(losses::insights(case, &losses));
     sort(&mut found);
     let heaviest = input.resent.heaviest(&case.session, MAX_RESENT).into_iter();
     let most_resent = heaviest.map(|resent| {
-        let user = input.uses.of_message(resent.message);
+        let used_by = input.uses.of_message(resent.message);
         MostResent {
             resent,
-            last_user: user.and_then(|message| case.session.messages[message].call),
+            last_use: used_by.and_then(|message| case.session.messages[message].call),
         }
     });
     Diagnosis {
@@ -185,8 +187,8 @@ fn diagnose<'a>(
     }
 }
 
-/// Returns the insights about a policy's run.
-fn of_lane(case: &Case, lane: &LaneCost<'_>) -> Vec<Insight> {
+/// Returns the insights about a policy's run; none about the recorded run.
+fn policy_insights(case: &Case, lane: &LaneCost<'_>) -> Vec<Insight> {
     let played = lane.played;
     let Some(policy) = &played.policy else {
         return Vec::new();
@@ -204,7 +206,7 @@ fn of_lane(case: &Case, lane: &LaneCost<'_>) -> Vec<Insight> {
 
 fn largest_growth(growth: &[Growth]) -> LargestGrowth {
     let mut calls = growth.to_vec();
-    calls.sort_by_key(|grown| (Reverse(grown.grown), grown.call));
+    calls.sort_by_key(|growth| (Reverse(growth.grown), growth.call));
     calls.truncate(MAX_GROWTH);
     LargestGrowth {
         calls,

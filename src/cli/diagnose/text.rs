@@ -109,9 +109,9 @@ impl Diagnosis<'_> {
             return;
         }
         let _ = writeln!(text, "\nmost resent (of {} tokens sent)", tokens(self.sent));
-        for MostResent { resent, last_user } in &self.most_resent {
+        for MostResent { resent, last_use } in &self.most_resent {
             let name = MessageName::of(self.case(), resent.message).to_string();
-            let used = last_user.map_or("never named later".to_owned(), |idx| {
+            let used = last_use.map_or("never named later".to_owned(), |idx| {
                 format!("last named at call {}", idx + 1)
             });
             let _ = writeln!(

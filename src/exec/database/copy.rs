@@ -9,15 +9,18 @@ use crate::exec::files::{LoadError, MAX_SESSION_BYTES, unpacked};
 use crate::progress::Progress;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Attempts to copy a database while it is being written.
-const TRIES: usize = 3;
+/// Maximum number of attempts to copy a database while it is being written.
+const MAX_ATTEMPTS: usize = 3;
 /// Bytes that are copied between two checks for cancellation.
 const CHUNK: u64 = 16 << 20;
-/// Length of a log's header in bytes. It changes when the log is restarted.
-const LOG_HEAD: usize = 32;
+/// Length of a log's header in bytes. The header changes when the log is restarted.
+const LOG_HEADER: usize = 32;
+/// Range of the database header with the format versions for writing and reading.
+const FORMAT_VERSIONS: Range<usize> = 18..20;
 /// Warning about a log of another database.
 pub(super) const FOREIGN_LOG: &str =
     "the write-ahead log (-wal) belongs to another database and was ignored";
@@ -56,10 +59,10 @@ impl DatabaseCopy {
             has_log: false,
             warnings: Vec::new(),
         };
-        if copy.unpack(path, progress)? {
+        if copy.copy_compressed(path, progress)? {
             return Ok(copy);
         }
-        for n in 1..=TRIES {
+        for attempt in 1..=MAX_ATTEMPTS {
             let before = DatabaseState::of(&real).map_err(unreadable)?;
             copy.bytes = before.bytes.saturating_add(before.log_bytes());
             if copy.bytes > MAX_SESSION_BYTES {
@@ -78,7 +81,7 @@ impl DatabaseCopy {
             if after.is_consistent_with(&before) {
                 break;
             }
-            if n == TRIES {
+            if attempt == MAX_ATTEMPTS {
                 let text = "it changed while it was read; the latest data may be missing";
                 copy.warnings.push(text.to_owned());
             }
@@ -104,8 +107,8 @@ impl DatabaseCopy {
         Ok(())
     }
 
-    /// Decompresses a compressed database, which has no log. Returns false if it is not compressed.
-    fn unpack(&mut self, path: &Path, progress: &Progress) -> Result<bool, LoadError> {
+    /// Copies a compressed database, which has no log. Returns false if the file is not compressed.
+    fn copy_compressed(&mut self, path: &Path, progress: &Progress) -> Result<bool, LoadError> {
         let shown = path.display().to_string();
         let failed = |error: io::Error| LoadError(format!("cannot decompress {shown} ({error})"));
         let mut from = File::open(path).and_then(unpacked).map_err(failed)?;
@@ -152,51 +155,58 @@ impl DatabaseCopy {
 }
 
 /// Size, time and log of a database at one moment.
-#[derive(PartialEq)]
 struct DatabaseState {
     bytes: u64,
     modified: Option<SystemTime>,
     /// The database uses a write-ahead log.
     writes_ahead: bool,
-    /// Size and header of the log next to the database.
-    log: Option<(u64, Vec<u8>)>,
+    log: Option<LogState>,
+}
+
+/// Size and header of the log next to a database.
+struct LogState {
+    bytes: u64,
+    header: Vec<u8>,
 }
 
 impl DatabaseState {
     fn of(real: &Path) -> io::Result<Self> {
         let metadata = fs::metadata(real)?;
-        let head = head(real, 20)?;
         let log = with_suffix(real, "-wal");
         let log = match fs::symlink_metadata(&log) {
-            Ok(found) if found.is_file() => Some((found.len(), self::head(&log, LOG_HEAD)?)),
+            Ok(found) if found.is_file() => Some(LogState {
+                bytes: found.len(),
+                header: first_bytes(&log, LOG_HEADER)?,
+            }),
             _ => None,
         };
+        let header = first_bytes(real, FORMAT_VERSIONS.end)?;
         Ok(Self {
             bytes: metadata.len(),
             modified: metadata.modified().ok(),
-            // The format versions for writing and reading.
-            writes_ahead: head.get(18..20) == Some(&[2, 2]),
+            writes_ahead: header.get(FORMAT_VERSIONS) == Some(&[2, 2]),
             log,
         })
     }
 
     fn log_bytes(&self) -> u64 {
-        self.log.as_ref().map_or(0, |(bytes, _)| *bytes)
+        self.log.as_ref().map_or(0, |log| log.bytes)
     }
 
     /// Returns true if a copy made between two states is consistent: the database did not change, and the log at most grew.
     fn is_consistent_with(&self, before: &Self) -> bool {
-        let head = |state: &Self| state.log.as_ref().map(|(_, head)| head.clone());
-        self.bytes == before.bytes && self.modified == before.modified && head(self) == head(before)
+        let is_same_log = match (&self.log, &before.log) {
+            (Some(now), Some(before)) => now.header == before.header,
+            (now, before) => now.is_none() && before.is_none(),
+        };
+        self.bytes == before.bytes && self.modified == before.modified && is_same_log
     }
 }
 
-fn head(path: &Path, bytes: usize) -> io::Result<Vec<u8>> {
-    let mut head = Vec::with_capacity(bytes);
-    File::open(path)?
-        .take(bytes as u64)
-        .read_to_end(&mut head)?;
-    Ok(head)
+fn first_bytes(path: &Path, n: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(n);
+    File::open(path)?.take(n as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

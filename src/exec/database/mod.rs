@@ -150,7 +150,7 @@ impl OpenDatabase {
         names.dedup();
         let tables = reader.tables(&names)?;
         let Some(kind) = formats::database_of(&tables) else {
-            return Err(DatabaseError::Unknown(reader.some_tables()?));
+            return Err(DatabaseError::Unknown(reader.describe_tables()?));
         };
         reader.restrict_to_reading()?;
         let mut database = Self {

@@ -1,5 +1,5 @@
-//! Reads rows of plain tables from a copy of a database. A malicious file can do nothing else: views, triggers, virtual
-//! tables, functions and extensions are disabled, and text and steps are limited by the size of the file.
+//! Reads rows of plain tables from a copy of a database. A malicious file cannot run code of its own: views, triggers,
+//! virtual tables, functions and extensions are disabled. The size of the file limits the steps and the text of a query.
 
 use crate::formats::{Cell, RowFilter, Rows, Table, TableQuery};
 use crate::progress::Progress;
@@ -20,9 +20,9 @@ const FREE_STEPS: u64 = 20_000_000;
 const MAX_ROWS: usize = 2_000_000;
 /// Bytes of text that every query may return. A query may return two more bytes per byte of the file.
 const FREE_BYTES: u64 = 1 << 20;
-/// Maximum length of a value that is read, in bytes. Providers accept no longer request.
+/// Maximum length of a value that is read, in bytes. Providers reject longer requests.
 pub(super) const MAX_VALUE_BYTES: i32 = 32 << 20;
-/// Maximum number of bytes of all values of a query as JSON.
+/// Maximum size of all values of a query as JSON, in bytes.
 const MAX_RESULT_BYTES: u64 = 256 << 20;
 
 /// A restricted connection to a copy of a database.
@@ -113,8 +113,9 @@ impl TableReader {
             ("query_only", 1),
             ("cell_size_check", 1),
             ("mmap_size", 0),
-            // In memory, at most this many KiB (a negative number of pages).
+            // Keeps temporary tables in memory.
             ("temp_store", 2),
+            // A negative size is in KiB instead of pages.
             ("cache_size", -16_384),
         ] {
             connection.pragma_update(None, name, value)?;
@@ -161,8 +162,8 @@ impl TableReader {
         Ok(columns)
     }
 
-    /// Lists a few table names for an error message.
-    pub(super) fn some_tables(&self) -> Result<String, QueryError> {
+    /// Describes the tables by a few names, for an error message.
+    pub(super) fn describe_tables(&self) -> Result<String, QueryError> {
         let names = || -> rusqlite::Result<Vec<String>> {
             let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' LIMIT 5";
             let mut listing = self.connection.prepare(sql)?;
@@ -180,7 +181,7 @@ impl TableReader {
         })
     }
 
-    /// Allows nothing but reading columns of tables from now on.
+    /// Disables all statements but reads of table columns.
     pub(super) fn restrict_to_reading(&mut self) -> Result<(), QueryError> {
         let allow = |context: AuthContext<'_>| match context.action {
             // Column defaults name functions; the untrusted schema limits which ones.
@@ -192,7 +193,7 @@ impl TableReader {
         set.map_err(|error| self.query_error(&error))
     }
 
-    /// Reads rows of a table. After an error, the result has the rows read so far.
+    /// Reads rows of a table; none if the file has no such table. After an error, the result has the rows read so far.
     pub(super) fn rows(&self, query: &TableQuery, table: Option<&Table>) -> QueryResult {
         self.steps.store(0, Ordering::Relaxed);
         let mut result = QueryResult {
@@ -217,9 +218,9 @@ impl TableReader {
         result: &mut QueryResult,
     ) -> Result<(), QueryError> {
         let query_error = |error: rusqlite::Error| self.query_error(&error);
-        let (sql, values) = sql_of(query, table);
-        let mut statement = self.connection.prepare(&sql).map_err(query_error)?;
-        let values = rusqlite::params_from_iter(values);
+        let select = Select::new(query, table);
+        let mut statement = self.connection.prepare(&select.sql).map_err(query_error)?;
+        let values = rusqlite::params_from_iter(select.parameters);
         let mut rows = statement.query(values).map_err(query_error)?;
         let most = self.bytes.saturating_mul(2).saturating_add(FREE_BYTES);
         let mut left = most.min(MAX_RESULT_BYTES);
@@ -258,40 +259,53 @@ fn is_plain_table(row: &Row<'_>) -> bool {
     start.is_some_and(|start| start.eq_ignore_ascii_case("CREATE TABLE"))
 }
 
-/// Returns the SQL of a query and its parameters. The last column of the result is true if a value was left out because of
-/// its length, which is known without reading it.
-fn sql_of(query: &TableQuery, table: &Table) -> (String, Vec<String>) {
-    let has = |column: &str| table.columns.iter().any(|c| c == column);
-    let mut is_omitted = "0".to_owned();
-    let mut columns: Vec<String> = Vec::new();
-    for column in query.columns {
-        if has(column) {
-            let column = quoted(column);
-            let is_long = format!("ifnull(octet_length({column}) > {MAX_VALUE_BYTES}, 0)");
-            columns.push(format!("iif({is_long}, NULL, {column})"));
-            is_omitted = format!("{is_omitted} OR {is_long}");
-        } else {
-            columns.push("NULL".to_owned());
+/// A `SELECT` statement with its parameters.
+struct Select {
+    sql: String,
+    parameters: Vec<String>,
+}
+
+impl Select {
+    /// Creates the statement of a query. The last column of the result is true if a value was left out because of its
+    /// length, which is known without reading it.
+    fn new(query: &TableQuery, table: &Table) -> Self {
+        let has = |column: &str| table.columns.iter().any(|c| c == column);
+        let mut is_omitted = "0".to_owned();
+        let mut columns: Vec<String> = Vec::new();
+        for column in query.columns {
+            if has(column) {
+                let column = quoted(column);
+                let is_long = format!("ifnull(octet_length({column}) > {MAX_VALUE_BYTES}, 0)");
+                columns.push(format!("iif({is_long}, NULL, {column})"));
+                is_omitted = format!("{is_omitted} OR {is_long}");
+            } else {
+                columns.push("NULL".to_owned());
+            }
+        }
+        columns.push(is_omitted);
+        let (condition, parameters) = match &query.filter {
+            RowFilter::All => (String::new(), Vec::new()),
+            RowFilter::Equals(column, value) => (
+                format!(" WHERE {} = ?1 COLLATE BINARY", quoted(column)),
+                vec![value.clone()],
+            ),
+            RowFilter::StartsWith(column, start) => {
+                let column = quoted(column);
+                (
+                    format!(
+                        " WHERE {column} >= ?1 COLLATE BINARY AND {column} < ?2 COLLATE BINARY"
+                    ),
+                    vec![start.to_string(), end_of_prefix(start)],
+                )
+            }
+        };
+        let columns = columns.join(", ");
+        let table = quoted(query.table);
+        Self {
+            sql: format!("SELECT {columns} FROM {table}{condition}"),
+            parameters,
         }
     }
-    columns.push(is_omitted);
-    let (condition, values) = match &query.filter {
-        RowFilter::All => (String::new(), Vec::new()),
-        RowFilter::Equals(column, value) => (
-            format!(" WHERE {} = ?1 COLLATE BINARY", quoted(column)),
-            vec![value.clone()],
-        ),
-        RowFilter::StartsWith(column, start) => {
-            let column = quoted(column);
-            (
-                format!(" WHERE {column} >= ?1 COLLATE BINARY AND {column} < ?2 COLLATE BINARY"),
-                vec![start.to_string(), end_of_prefix(start)],
-            )
-        }
-    };
-    let columns = columns.join(", ");
-    let table = quoted(query.table);
-    (format!("SELECT {columns} FROM {table}{condition}"), values)
 }
 
 fn shortened(name: &str) -> String {
@@ -318,7 +332,7 @@ fn cell(value: ValueRef<'_>, left: &mut u64, n_invalid: &mut usize) -> Result<Ce
         ValueRef::Real(number) => Cell::Real(number),
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
             *left = left
-                .checked_sub(json_len(bytes))
+                .checked_sub(max_json_len(bytes))
                 .ok_or(QueryError::TooMuchData)?;
             let text = String::from_utf8_lossy(bytes);
             *n_invalid += usize::from(matches!(text, std::borrow::Cow::Owned(_)));
@@ -327,8 +341,8 @@ fn cell(value: ValueRef<'_>, left: &mut u64, n_invalid: &mut usize) -> Result<Ce
     })
 }
 
-/// Returns the most bytes that a text takes as JSON, in which a control character takes six.
-fn json_len(text: &[u8]) -> u64 {
+/// Returns the maximum size of a text as JSON, in bytes. An escaped control character has six.
+fn max_json_len(text: &[u8]) -> u64 {
     let is_escaped = |byte: &&u8| **byte < b' ' && !matches!(**byte, b'\n' | b'\r' | b'\t');
     (text.len() + 5 * text.iter().filter(is_escaped).count()) as u64
 }
@@ -348,7 +362,7 @@ mod tests {
             columns: &["id", "tokens", "role"],
             filter: RowFilter::StartsWith("id", "a:".into()),
         };
-        let (sql, values) = sql_of(&query, &table);
+        let Select { sql, parameters } = Select::new(&query, &table);
         assert!(
             sql.starts_with(
                 "SELECT iif(ifnull(octet_length(\"id\") > 33554432, 0), NULL, \"id\"), NULL, "
@@ -359,6 +373,6 @@ mod tests {
             sql.contains(" FROM \"messages\" WHERE \"id\" >= ?1"),
             "{sql}"
         );
-        assert_eq!(values, ["a:", "a;"]);
+        assert_eq!(parameters, ["a:", "a;"]);
     }
 }

@@ -17,9 +17,9 @@ pub(super) const MAX_ACTION: u64 = 1_000;
 /// A request for the next action.
 #[derive(Clone, Debug)]
 pub(super) enum ActionRequest {
-    /// With the tool definitions of the session, which the model can call.
+    /// Sends the tool definitions of the session. The model calls a tool.
     Call(Vec<Value>),
-    /// With a text, since the file has no definitions. The model names a tool.
+    /// Sends a question, since the file has no tool definitions. The model names a tool.
     Text(String),
 }
 
@@ -61,7 +61,7 @@ impl ActionRequest {
 }
 
 /// Asks for the next action at the points of a session, `n_samples` times with the full context and once with each sample of
-/// a lane. The recorded run is a lane for probes only, so every lane is asked at every point.
+/// a lane. Only probes treat the recorded run as a lane, so all lanes here are asked at every point.
 pub(super) fn ask(
     asked: AskedSession<'_, '_>,
     request: &ActionRequest,

@@ -21,7 +21,7 @@ pub struct Plan {
     pub(super) sessions: Vec<SessionPoints>,
 }
 
-/// Requests of a run, and the difference that it can detect.
+/// The estimated requests of a run, and the difference that it can detect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanCost {
     /// Number of questions.
@@ -34,11 +34,11 @@ pub struct PlanCost {
     pub answers: Tokens,
     /// Price without the provider's cache.
     pub quote: Quote,
-    /// Price with the provider's cache. `None` if the price is unknown or the server is this machine.
+    /// Price with the provider's cache. `None` if the price is unknown or the server is local.
     pub cached: Option<PriceRange>,
     /// Number of probes, actions or points that are compared.
     pub pairs: usize,
-    /// Number of clusters.
+    /// Number of clusters: the points at which questions are asked.
     pub clusters: usize,
     /// The smallest difference of two lanes that the run detects with a power of 80 %; `None` if there are too few probes or
     /// clusters.
@@ -46,10 +46,11 @@ pub struct PlanCost {
 }
 
 impl Plan {
-    /// Writes the questions of all sessions.
+    /// Creates the questions of all sessions.
     pub fn new(job: &EvaluationJob) -> Self {
-        let is_asked = !matches!(job.tier, Tier::Planted(_));
-        let sessions = job.sessions.iter().filter(|_| is_asked);
+        // Planted facts have points of their own.
+        let has_points = !matches!(job.tier, Tier::Planted(_));
+        let sessions = job.sessions.iter().filter(|_| has_points);
         Self {
             sessions: sessions
                 .map(|session| SessionPoints::new(job, session))
@@ -101,7 +102,7 @@ impl Plan {
         let cached = || cached_price(prices, &endpoint.model, endpoint.api.marks_cache, &all);
         let pairs = match job.tier {
             Tier::Probes => self.n_probes(),
-            _ => self.n_judged(job),
+            _ => self.n_compared_actions(job),
         };
         let clusters = self.n_points();
         let power = Power {
@@ -120,8 +121,8 @@ impl Plan {
         }
     }
 
-    /// Returns the number of actions to judge, or of points with a next action.
-    fn n_judged(&self, job: &EvaluationJob) -> usize {
+    /// Returns the number of recorded actions to judge, or of points at which the model chooses its next action.
+    fn n_compared_actions(&self, job: &EvaluationJob) -> usize {
         let sessions = job.sessions.iter().zip(&self.sessions);
         let of_session = sessions.map(|(session, points)| {
             let session = &session.case.session;
@@ -168,45 +169,78 @@ impl Plan {
     }
 }
 
-/// Returns the requests of a point by the context that they share.
-fn point_groups(job: &EvaluationJob, case: &Case, point: &Point) -> Vec<PrefixGroup> {
-    let weigh = |text: &str| case.ledger.weigh(text);
-    // Number and tokens of the questions, maximum tokens of an answer, sets with no context and with the full one.
-    let (n, rest, most, sets) = match job.tier {
-        Tier::Probes => {
-            let both = |probe: &Probe| Order::BOTH.map(|order| weigh(&probe.text(order)));
-            let rest: Tokens = point.probes.iter().flat_map(both).sum();
-            (
-                point.probes.len() * Order::BOTH.len(),
-                rest,
-                MAX_ANSWER,
-                [SETS, SETS],
-            )
+/// Questions that are asked once with each context of a point.
+struct PointQuestions {
+    n: usize,
+    /// Tokens of all questions.
+    tokens: Tokens,
+    /// Maximum tokens of an answer.
+    max_answer: u64,
+    /// Number of times that they are asked without any context.
+    no_context_runs: usize,
+    /// Number of times that they are asked with the full context.
+    full_context_runs: usize,
+}
+
+impl PointQuestions {
+    /// Returns the questions at a point; `None` if there are none.
+    fn new(job: &EvaluationJob, case: &Case, point: &Point) -> Option<Self> {
+        let weigh = |text: &str| case.ledger.weigh(text);
+        match job.tier {
+            Tier::Probes => {
+                let both = |probe: &Probe| Order::BOTH.map(|order| weigh(&probe.text(order)));
+                Some(Self {
+                    n: point.probes.len() * Order::BOTH.len(),
+                    tokens: point.probes.iter().flat_map(both).sum(),
+                    max_answer: MAX_ANSWER,
+                    no_context_runs: SETS,
+                    full_context_runs: SETS,
+                })
+            }
+            Tier::Judge => {
+                let text = Actions::after(&case.session, point.call).request()?;
+                Some(Self {
+                    n: 1,
+                    tokens: weigh(&text),
+                    max_answer: MAX_JUDGEMENT,
+                    no_context_runs: 0,
+                    full_context_runs: 1,
+                })
+            }
+            Tier::NextAction => {
+                let request = ActionRequest::new(&case.session)?;
+                Some(Self {
+                    n: 1,
+                    tokens: request.tokens(&case.ledger),
+                    max_answer: MAX_ACTION,
+                    no_context_runs: 0,
+                    full_context_runs: job.samples,
+                })
+            }
+            Tier::Planted(_) => None,
         }
-        Tier::Judge => match Actions::after(&case.session, point.call).request() {
-            Some(text) => (1, weigh(&text), MAX_JUDGEMENT, [0, 1]),
-            None => return Vec::new(),
-        },
-        Tier::NextAction => match ActionRequest::new(&case.session) {
-            Some(request) => (
-                1,
-                request.tokens(&case.ledger),
-                MAX_ACTION,
-                [0, job.samples],
-            ),
-            None => return Vec::new(),
-        },
-        Tier::Planted(_) => return Vec::new(),
-    };
-    let group = |prefix: Tokens, sets: usize| PrefixGroup {
-        prefix,
-        requests: (n * sets) as u64,
-        rest: Tokens(rest.0 * sets as u64),
-        answers: Tokens(most * (n * sets) as u64),
+    }
+
+    /// Returns the requests that ask the questions `runs` times after one context.
+    fn group(&self, context: Tokens, runs: usize) -> PrefixGroup {
+        let requests = (self.n * runs) as u64;
+        PrefixGroup {
+            prefix: context,
+            requests,
+            rest: Tokens(self.tokens.0 * runs as u64),
+            answers: Tokens(self.max_answer * requests),
+        }
+    }
+}
+
+/// Returns the requests of a point, grouped by the context that they share.
+fn point_groups(job: &EvaluationJob, case: &Case, point: &Point) -> Vec<PrefixGroup> {
+    let Some(questions) = PointQuestions::new(job, case, point) else {
+        return Vec::new();
     };
     let mut groups = vec![
-        group(Tokens::ZERO, sets[0]),
-        group(point.full_tokens, sets[1]),
+        questions.group(Tokens::ZERO, questions.no_context_runs),
+        questions.group(point.full_tokens, questions.full_context_runs),
     ];
     for (lane, tokens) in job.lanes.iter().zip(&point.lane_tokens) {
         let n = if point.is_asked(lane.is_recorded) {
@@ -214,7 +248,7 @@ fn point_groups(job: &EvaluationJob, case: &Case, point: &Point) -> Vec<PrefixGr
         } else {
             0
         };
-        groups.extend(std::iter::repeat_n(group(*tokens, 1), n));
+        groups.extend(std::iter::repeat_n(questions.group(*tokens, 1), n));
     }
     groups
 }

@@ -67,11 +67,20 @@ pub(super) struct SessionRow {
     pub(super) head: StoredSession,
 }
 
-/// A session to add: its head, and data and text of each message.
+/// A session to add.
 #[derive(Debug)]
 pub(super) struct NewSession {
     pub(super) head: StoredSession,
-    pub(super) messages: Vec<(Vec<u8>, String)>,
+    pub(super) messages: Vec<NewMessage>,
+}
+
+/// A message to add.
+#[derive(Debug)]
+pub(super) struct NewMessage {
+    /// The encoded message.
+    pub(super) data: Vec<u8>,
+    /// The text to search, as [`super::narrow::folded`] returns it.
+    pub(super) text: String,
 }
 
 /// Content of a file to add.
@@ -93,7 +102,7 @@ impl NewContent {
         match self {
             Self::Sessions(sessions) => {
                 let messages = sessions.iter().flat_map(|session| &session.messages);
-                messages.map(|(_, text)| text.len() as u64).sum()
+                messages.map(|message| message.text.len() as u64).sum()
             }
             Self::LeftOut { .. } | Self::Unreadable(_) => 0,
         }
@@ -322,9 +331,9 @@ fn add_session(
     )?;
     let mut message = transaction.prepare("INSERT INTO message (id, data) VALUES (?1, ?2)")?;
     let mut content = transaction.prepare("INSERT INTO content (rowid, text) VALUES (?1, ?2)")?;
-    for (id, (data, text)) in (first..).zip(&session.messages) {
-        message.execute(params![id, data])?;
-        content.execute(params![id, text])?;
+    for (id, new) in (first..).zip(&session.messages) {
+        message.execute(params![id, new.data])?;
+        content.execute(params![id, new.text])?;
     }
     Ok(())
 }

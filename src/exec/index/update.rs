@@ -1,6 +1,6 @@
 //! Brings the index up to date: reads new and changed files, and removes those that no longer exist.
 
-use super::database::{FileRow, NewContent, NewSession};
+use super::database::{FileRow, NewContent, NewMessage, NewSession};
 use super::narrow::folded;
 use super::stored::{self, StoredSession};
 use super::{Index, IndexError};
@@ -15,8 +15,9 @@ use std::sync::atomic::Ordering;
 
 /// Maximum text of a file in the index, in bytes.
 pub const MAX_FILE_TEXT: usize = 256 << 20;
-/// Maximum text of all files in the index, in bytes. Files beyond the limits are read by each search.
+/// Maximum text of all files in the index, in bytes. Every search reads files beyond the limits again.
 pub const MAX_TEXT: u64 = 8 << 30;
+
 /// Limits of the text in the index, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TextLimits {
@@ -26,11 +27,12 @@ pub(super) struct TextLimits {
     pub(super) all: u64,
 }
 
-/// The limits of every index outside tests.
+/// The limits outside tests.
 const LIMITS: TextLimits = TextLimits {
     file: MAX_FILE_TEXT,
     all: MAX_TEXT,
 };
+
 /// Maximum number of files that are read at once.
 const MAX_BATCH: usize = 16;
 /// Maximum bytes of files that are read at once, except for one larger file.
@@ -45,10 +47,10 @@ pub struct IndexUpdate {
     pub n_removed: usize,
 }
 
-/// The text of all files in the index, in bytes.
+/// Size and maximum size of the text of all files in the index, in bytes.
 struct TextBudget {
     used: u64,
-    most: u64,
+    max: u64,
 }
 
 /// A file to read, with its key and stamp.
@@ -73,8 +75,8 @@ pub(super) fn key(path: &Path) -> Option<String> {
 }
 
 impl Index {
-    /// Adds new files, reads changed ones again, and removes all files that no longer exist. A file that was left out is added
-    /// once there is room. `progress` counts the files to read. A damaged index is built anew. Blocks.
+    /// Adds new files, reads changed ones again, and removes all files that no longer exist. Adds a file that was left out once
+    /// it fits. Rebuilds a damaged index. `progress` counts the files to read. Blocks.
     ///
     /// # Errors
     /// Returns an [`IndexError`] if `progress` is cancelled or the index cannot be written. Files written by then are kept.
@@ -105,7 +107,7 @@ impl Index {
     /// Replaces the database by an empty one.
     ///
     /// # Errors
-    /// Returns [`IndexError::Off`] if the user removed the index meanwhile.
+    /// Returns [`IndexError::Off`] if the user has removed the index.
     pub(in crate::exec) fn rebuild(&mut self) -> Result<(), IndexError> {
         // Windows cannot remove an open file.
         self.database.close()?;
@@ -132,7 +134,7 @@ impl Index {
             .total
             .store(changed.len() as u64, Ordering::Relaxed);
         progress.done.store(0, Ordering::Relaxed);
-        let result = self.read(limits, &changed, progress);
+        let result = self.read_and_write(limits, &changed, progress);
         self.files = self.database.files()?;
         result?;
         Ok(IndexUpdate {
@@ -149,7 +151,7 @@ impl Index {
         progress: &Progress,
     ) -> Result<Vec<FileToRead>, IndexError> {
         let (mut changed, mut fitting) = (Vec::new(), Vec::new());
-        let mut room = limits.all.saturating_sub(self.database.text_bytes()?);
+        let mut free = limits.all.saturating_sub(self.database.text_bytes()?);
         for file in files {
             progress.check_cancelled()?;
             let (Some(key), Some(stamp)) = (key(&file.path), stamp_of(&file.path)) else {
@@ -158,11 +160,11 @@ impl Index {
             let known = self.files.get(&key);
             let is_changed = known.is_none_or(|known| known.stamp != stamp);
             let left_out = known.and_then(FileRow::left_out_bytes);
-            let rest = left_out.and_then(|bytes| room.checked_sub(bytes));
+            let rest = left_out.and_then(|bytes| free.checked_sub(bytes));
             let list = match rest {
                 _ if is_changed => &mut changed,
                 Some(rest) => {
-                    room = rest;
+                    free = rest;
                     &mut fitting
                 }
                 None => continue,
@@ -179,7 +181,7 @@ impl Index {
     }
 
     /// Reads files in batches, and writes each batch while the next one is read.
-    fn read(
+    fn read_and_write(
         &mut self,
         limits: TextLimits,
         files: &[FileToRead],
@@ -187,9 +189,9 @@ impl Index {
     ) -> Result<(), IndexError> {
         let mut budget = TextBudget {
             used: self.database.text_bytes()?,
-            most: limits.all,
+            max: limits.all,
         };
-        let mut before = Vec::new();
+        let mut previous = Vec::new();
         for batch in batches(files) {
             progress.check_cancelled()?;
             let read = || -> Vec<ReadFile> {
@@ -198,17 +200,17 @@ impl Index {
                     .map(|file| read_file(file, limits.file, progress))
                     .collect()
             };
-            let files = std::mem::take(&mut before);
+            let files = std::mem::take(&mut previous);
             let write = || self.write(files, &mut budget, progress);
             let (written, read) = rayon::join(write, read);
             written?;
-            before = read;
+            previous = read;
         }
-        self.write(before, &mut budget, progress)?;
+        self.write(previous, &mut budget, progress)?;
         Ok(progress.check_cancelled()?)
     }
 
-    /// Replaces the content of files while all text is within the budget.
+    /// Writes the content of files, or their size only if the text exceeds the budget.
     fn write(
         &mut self,
         files: Vec<ReadFile>,
@@ -223,7 +225,7 @@ impl Index {
             let replaced = self.files.get(&file.key).map_or(0, FileRow::indexed_bytes);
             let others = budget.used.saturating_sub(replaced);
             budget.used = others + bytes;
-            if budget.used > budget.most {
+            if budget.used > budget.max {
                 budget.used = others;
                 content = NewContent::LeftOut { bytes: Some(bytes) };
             }
@@ -251,9 +253,9 @@ fn batches(files: &[FileToRead]) -> impl Iterator<Item = &[FileToRead]> {
 }
 
 fn read_file(file: &FileToRead, most: usize, progress: &Progress) -> ReadFile {
-    // The given progress counts files.
-    let own = progress.with_same_cancellation();
-    let content = content(&file.path, most, &own);
+    // `progress` counts files, not the bytes of this one.
+    let file_progress = progress.with_same_cancellation();
+    let content = content(&file.path, most, &file_progress);
     ReadFile {
         key: file.key.clone(),
         stamp: file.stamp.clone(),
@@ -303,7 +305,10 @@ fn new_session(
             Some(rest) => *left = rest,
             None => return Ok(None),
         }
-        messages.push((stored::encode(&subject), folded(&text).into_owned()));
+        messages.push(NewMessage {
+            data: stored::encode(&subject),
+            text: folded(&text).into_owned(),
+        });
     }
     Ok(Some(NewSession {
         head: StoredSession::new(sessions, number, &case.session),

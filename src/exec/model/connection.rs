@@ -8,7 +8,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::Once;
 
-/// Maximum size of a file of certificates, in bytes. All public root certificates take a quarter of it.
+/// Maximum size of a certificate file, in bytes. The bundle of all public root certificates has a quarter of it.
 const MAX_CA_FILE_BYTES: u64 = 1 << 20;
 /// Maximum number of headers of a response.
 const MAX_HEADERS: usize = 100;
@@ -46,7 +46,7 @@ fn with_certificates(
         Some(path) => read_certificates(path).map_err(AskError::settings)?,
         None => Vec::new(),
     };
-    // Without encryption, a machine without certificates is fine.
+    // An unencrypted connection must work on a machine without root certificates, so none are loaded.
     Ok(if is_never_encrypted(client) {
         builder.tls_certs_only(extra)
     } else {
@@ -67,9 +67,10 @@ fn read_certificates(path: &Path) -> Result<Vec<reqwest::Certificate>, String> {
     let shown = path.display();
     let unreadable = |error: std::io::Error| format!("cannot read {shown} ({error})");
     let metadata = fs::metadata(path).map_err(unreadable)?;
-    let wrong = || format!("{shown} contains no certificates; give a PEM file (BEGIN CERTIFICATE)");
+    let invalid =
+        || format!("{shown} contains no certificates; give a PEM file (BEGIN CERTIFICATE)");
     if !metadata.is_file() || metadata.len() > MAX_CA_FILE_BYTES {
-        return Err(wrong());
+        return Err(invalid());
     }
     let file = fs::File::open(path).map_err(unreadable)?;
     let mut pem = Vec::new();
@@ -78,7 +79,7 @@ fn read_certificates(path: &Path) -> Result<Vec<reqwest::Certificate>, String> {
         .map_err(unreadable)?;
     match reqwest::Certificate::from_pem_bundle(&pem) {
         Ok(certificates) if !certificates.is_empty() => Ok(certificates),
-        _ => Err(wrong()),
+        _ => Err(invalid()),
     }
 }
 
@@ -91,12 +92,12 @@ fn with_proxy(
         Proxy::System | Proxy::Direct => Ok(builder.no_proxy()),
         Proxy::At(address) => {
             // The error of reqwest may quote a password.
-            let wrong = || {
+            let invalid = || {
                 let message = "the proxy's address is invalid; give http://HOST:PORT, https://… or socks5h://…";
                 AskError::settings(message)
             };
             let address = address.trim();
-            let is_known = [
+            let is_supported = [
                 "http://",
                 "https://",
                 "socks4://",
@@ -105,10 +106,10 @@ fn with_proxy(
             ]
             .iter()
             .any(|scheme| address.to_ascii_lowercase().starts_with(scheme));
-            if !is_known {
-                return Err(wrong());
+            if !is_supported {
+                return Err(invalid());
             }
-            let proxy = reqwest::Proxy::all(address).map_err(|_quoting| wrong())?;
+            let proxy = reqwest::Proxy::all(address).map_err(|_quoting| invalid())?;
             Ok(builder.proxy(proxy))
         }
     }

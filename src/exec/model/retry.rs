@@ -1,13 +1,13 @@
-//! Waits before retries.
+//! Wait times before retries.
 
 use super::RetryPolicy;
 use reqwest::header::{HeaderMap, HeaderName};
 use std::time::{Duration, SystemTime};
 
 impl RetryPolicy {
-    /// Returns the wait after this number of failed attempts. It is deterministic.
-    pub(super) fn wait(&self, tries: u32) -> Duration {
-        let factor = 2_u32.saturating_pow(tries.saturating_sub(1));
+    /// Returns the wait after this number of failed attempts, without jitter.
+    pub(super) fn wait(&self, n_failed: u32) -> Duration {
+        let factor = 2_u32.saturating_pow(n_failed.saturating_sub(1));
         self.first_wait.saturating_mul(factor).min(self.max_wait)
     }
 }
@@ -62,13 +62,13 @@ mod tests {
     }
 
     #[test]
-    fn the_wait_doubles_up_to_the_longest() {
+    fn the_wait_doubles_up_to_the_maximum() {
         let retries = RetryPolicy {
             max_retries: 9,
             first_wait: Duration::from_secs(1),
             max_wait: Duration::from_secs(5),
         };
-        let waits = [1, 2, 3, 4, 90].map(|tries| retries.wait(tries).as_secs());
+        let waits = [1, 2, 3, 4, 90].map(|n_failed| retries.wait(n_failed).as_secs());
         assert_eq!(waits, [1, 2, 4, 5, 5]);
     }
 

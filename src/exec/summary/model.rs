@@ -1,4 +1,4 @@
-//! A model that writes summaries.
+//! The model that writes summaries or answers questions, and its settings.
 
 use crate::exec::model::ModelClient;
 use crate::progress::Progress;
@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A model that writes summaries.
+/// A model with the settings of a run.
 #[derive(Clone)]
 pub struct Model {
     /// Model, address, limits and retries.
@@ -21,15 +21,20 @@ pub struct Model {
     pub log: Option<PathBuf>,
     /// Cancels the requests.
     pub stop: Arc<Progress>,
-    /// Receives events on the thread of the export.
+    /// Receives events on the thread that sends the requests.
     pub on_event: Option<Arc<dyn Fn(ModelEvent) + Send + Sync>>,
 }
 
 /// An event during a request to a model.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ModelEvent {
-    /// A prompt was sent: its number in the run, from 1, and its estimated tokens.
-    Sent(usize, u64),
+    /// A prompt was sent.
+    Sent {
+        /// Number of the prompt in the run, from 1.
+        number: usize,
+        /// Estimated tokens of the prompt.
+        tokens: u64,
+    },
     /// The answer so far.
     Text(String),
     /// A retry follows after a wait, for this reason.

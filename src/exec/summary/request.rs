@@ -1,4 +1,4 @@
-//! Answers a summary request with a model: with the prompt of a real system, or with our own prompt and the conversation as
+//! Sends a summary request to a model: verbatim as a real system sends it, or with our own prompt and the conversation as
 //! text.
 //!
 //! The model has a context window, too. A real system's prompt that overflows it fails, and the rules of that system decide what
@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// Maximum number of times that parts are halved when a server rejects them.
 const MAX_HALVINGS: usize = 5;
 
-/// Relative error of our count of a prompt, since the model's vocabulary differs.
+/// Assumed relative error of our count of a prompt, since the model's tokenizer differs.
 const MARGIN: f64 = 0.1;
 
 /// Our own prompt, if the policy names none.
@@ -60,8 +60,8 @@ pub(super) fn answer(
     responder: &mut Responder<'_>,
 ) -> RequestAnswer {
     let plain = |reply| RequestAnswer { reply, note: None };
-    if let Some(verbatim) = system_prompt(request) {
-        return plain(answer_as_system(case, request, verbatim, responder));
+    if let Some(verbatim) = verbatim_prompt(request) {
+        return plain(answer_verbatim(case, request, verbatim, responder));
     }
     let prompt = OwnPrompt::new(case, request, responder.prompt(), responder.temperature());
     match prompt {
@@ -73,9 +73,9 @@ pub(super) fn answer(
     }
 }
 
-/// Returns the prompt of a real system, unless it has no instructions: a provider compacts such a conversation itself, and
-/// another model needs our own prompt.
-fn system_prompt(request: &Request) -> Option<&SummaryRequest> {
+/// Returns the prompt of a real system. `None` if it has no instructions: such a conversation is compacted by its provider,
+/// and another model needs our own prompt.
+fn verbatim_prompt(request: &Request) -> Option<&SummaryRequest> {
     let verbatim = request.verbatim.as_deref()?;
     let messages = &verbatim.messages;
     let is_instructed = messages.iter().any(|message| message.is("system"))
@@ -83,15 +83,15 @@ fn system_prompt(request: &Request) -> Option<&SummaryRequest> {
     is_instructed.then_some(verbatim)
 }
 
-/// Sends the prompt of a real system.
-fn answer_as_system(
+/// Sends the prompt of a real system unchanged.
+fn answer_verbatim(
     case: &Case,
     request: &Request,
     verbatim: &SummaryRequest,
     responder: &mut Responder<'_>,
 ) -> Result<ModelReply, Failure> {
     let max_tokens = verbatim.max_tokens.unwrap_or(request.max_tokens.0);
-    let input = input_of(case, request, verbatim);
+    let input = verbatim_tokens(case, request, verbatim);
     if let Some(window) = responder.window().filter(|window| input > *window) {
         return Err(Failure::too_long(format!(
             "context_length_exceeded: this model's maximum context length is {window} tokens; the messages resulted in about {input} tokens"
@@ -114,10 +114,10 @@ fn answer_as_system(
 }
 
 /// Returns the tokens of a real system's prompt.
-fn input_of(case: &Case, request: &Request, verbatim: &SummaryRequest) -> u64 {
+fn verbatim_tokens(case: &Case, request: &Request, verbatim: &SummaryRequest) -> u64 {
     let texts = verbatim.messages.iter().filter_map(ChatMessage::text);
-    let weight = texts.map(|text| case.ledger.weigh(text).0).sum();
-    request.input.0.max(weight)
+    let counted = texts.map(|text| case.ledger.weigh(text).0).sum();
+    request.input.0.max(counted)
 }
 
 /// Returns the tool definitions that a session records.
@@ -135,9 +135,9 @@ pub(in crate::exec) fn planned_calls(
     request: &Request,
     model: &Model,
 ) -> Vec<RequestSize> {
-    if let Some(verbatim) = system_prompt(request) {
+    if let Some(verbatim) = verbatim_prompt(request) {
         return vec![RequestSize {
-            sent: Tokens(input_of(case, request, verbatim)),
+            sent: Tokens(verbatim_tokens(case, request, verbatim)),
             answer: verbatim.max_tokens.map_or(request.max_tokens, Tokens),
         }];
     }
@@ -146,11 +146,11 @@ pub(in crate::exec) fn planned_calls(
     };
     let listed = || models::lookup(&model.client.endpoint.model);
     let window = model.window.or_else(|| Some(listed()?.input_window().0));
-    let parts = prompt.parts(prompt.room(window));
+    let parts = prompt.parts(prompt.max_part_tokens(window));
     let answer = Tokens(prompt.max_tokens);
     let calls = parts.iter().enumerate().map(|(nth, part)| RequestSize {
         // All but the first contain the summary so far.
-        sent: Tokens(prompt.text(None, part).1 + answer.0 * u64::from(nth > 0)),
+        sent: prompt.sent_tokens(&prompt.text(None, part)) + Tokens(answer.0 * u64::from(nth > 0)),
         answer,
     });
     calls.collect()
@@ -164,8 +164,7 @@ struct OwnPrompt<'a> {
     max_tokens: u64,
     temperature: Option<f64>,
     transcript: String,
-    /// Tokens of the transcript.
-    weight: u64,
+    transcript_tokens: u64,
 }
 
 impl<'a> OwnPrompt<'a> {
@@ -190,45 +189,46 @@ impl<'a> OwnPrompt<'a> {
             instructions,
             max_tokens: with_margin(request.max_tokens.0.saturating_sub(prefix)),
             temperature,
-            weight: case.ledger.weigh(&transcript).0,
+            transcript_tokens: case.ledger.weigh(&transcript).0,
             transcript,
         })
     }
 
-    /// Returns the tokens of the conversation that fit the window besides the instructions, the answer and the summary so
-    /// far.
-    fn room(&self, window: Option<u64>) -> u64 {
+    /// Returns the maximum tokens of a part: the window minus the instructions, the answer and the summary so far.
+    fn max_part_tokens(&self, window: Option<u64>) -> u64 {
         let fixed = self.case.ledger.weigh(&self.instructions).0 + 2 * self.max_tokens;
         window.map_or(u64::MAX, |window| with_margin(window.saturating_sub(fixed)))
     }
 
-    /// Splits the transcript into parts of at most `room` tokens; one part if all of it fits.
-    fn parts(&self, room: u64) -> Vec<String> {
-        if self.weight <= room {
+    /// Splits the transcript into parts of at most `max_tokens`; one part if all of it fits.
+    fn parts(&self, max_tokens: u64) -> Vec<String> {
+        if self.transcript_tokens <= max_tokens {
             vec![self.transcript.clone()]
         } else {
-            transcript_parts(self.case, self.request, room)
+            transcript_parts(self.case, self.request, max_tokens)
         }
     }
 
     /// Sends the whole transcript or its parts. If the server rejects them as too long, smaller parts follow.
     fn answer(&self, responder: &mut Responder<'_>) -> RequestAnswer {
-        let mut room = self.room(responder.window());
+        let mut max_tokens = self.max_part_tokens(responder.window());
         for _ in 0..=MAX_HALVINGS {
-            let parts = self.parts(room);
-            let is_split = self.weight > room;
+            let parts = self.parts(max_tokens);
+            let is_split = self.transcript_tokens > max_tokens;
             let reply = if is_split {
                 self.send_parts(responder, &parts)
             } else {
                 self.send(responder, None, &parts[0])
             };
             match reply {
-                Err(failure) if failure.is_too_long => room = (room.min(self.weight) / 2).max(1),
+                Err(failure) if failure.is_too_long => {
+                    max_tokens = (max_tokens.min(self.transcript_tokens) / 2).max(1);
+                }
                 reply => {
                     let note = is_split.then(|| {
                         format!(
                             "the messages to summarize ({} tokens) overflow the model's window; they were sent in {} parts, each with the summary so far",
-                            self.weight,
+                            self.transcript_tokens,
                             parts.len()
                         )
                     });
@@ -244,15 +244,19 @@ impl<'a> OwnPrompt<'a> {
         }
     }
 
-    /// Returns the text of the user message, and the tokens of it and the instructions.
-    fn text(&self, so_far: Option<&str>, part: &str) -> (String, u64) {
+    /// Returns the text of the user message.
+    fn text(&self, so_far: Option<&str>, part: &str) -> String {
         let mut text = String::new();
         if let Some(so_far) = so_far {
             let _ = write!(text, "<summary so far>\n{so_far}\n</summary so far>\n\n");
         }
         let _ = write!(text, "<conversation>\n{part}</conversation>");
-        let tokens = self.case.ledger.weigh(&text) + self.case.ledger.weigh(&self.instructions);
-        (text, tokens.0)
+        text
+    }
+
+    /// Returns the tokens of the instructions and the user message.
+    fn sent_tokens(&self, text: &str) -> Tokens {
+        self.case.ledger.weigh(text) + self.case.ledger.weigh(&self.instructions)
     }
 
     fn send(
@@ -261,7 +265,8 @@ impl<'a> OwnPrompt<'a> {
         so_far: Option<&str>,
         part: &str,
     ) -> Result<ModelReply, Failure> {
-        let (text, tokens) = self.text(so_far, part);
+        let text = self.text(so_far, part);
+        let tokens = self.sent_tokens(&text);
         let prompt = Prompt {
             messages: vec![
                 ChatMessage::new("system", self.instructions.as_str()),
@@ -272,7 +277,7 @@ impl<'a> OwnPrompt<'a> {
             tools: Vec::new(),
             repeats_prefix: false,
         };
-        responder.reply(self.case, &prompt, tokens)
+        responder.reply(self.case, &prompt, tokens.0)
     }
 
     fn send_parts(
@@ -296,7 +301,7 @@ impl<'a> OwnPrompt<'a> {
     }
 }
 
-/// Reduces tokens by the error of our count; at least 1.
+/// Reduces a number of tokens by the error of our count, to at least 1.
 fn with_margin(tokens: u64) -> u64 {
     (tokens as f64 * (1.0 - MARGIN)).floor().max(1.0) as u64
 }

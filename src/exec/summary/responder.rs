@@ -202,7 +202,7 @@ pub(in crate::exec) fn send(
     tokens: u64,
     key: &str,
 ) -> Exchange {
-    model.emit(ModelEvent::Sent(number, tokens));
+    model.emit(ModelEvent::Sent { number, tokens });
     let begin = Instant::now();
     let answer = ask(&model.client, prompt, &model.stop, &mut |news| match news {
         AskEvent::Text(text) => model.emit(ModelEvent::Text(text.to_owned())),

@@ -30,13 +30,14 @@ pub use input::{
     Axis, CompactionFlag, ComparedCurve, LaneLine, ReferenceCurve, TimelineInput, TimelineResponse,
 };
 
+use crate::app::selection::CallRange;
 use crate::app::theme::palette;
 use axis::CallAxis;
 use chart::{Areas, Chart};
 use egui::{Align2, Id, Response, Role, Sense, TextStyle, Ui, WidgetInfo, vec2};
 use reduce::Columns;
 use state::TimelineState;
-use view::{KeyInput, View};
+use view::View;
 
 /// Shows the timeline in the remaining space.
 pub fn timeline(ui: &mut Ui, input: &TimelineInput<'_>) -> TimelineResponse {
@@ -66,14 +67,12 @@ pub fn timeline(ui: &mut Ui, input: &TimelineInput<'_>) -> TimelineResponse {
         axis: CallAxis::new(input),
         plot: &plot,
     };
-    let (mut chart, keys) = chart(ui, frame, &mut state);
     let mut out = TimelineResponse {
-        hovered: chart.hovered,
-        clicked_call: keys.call,
-        range: keys.range,
         corner: Some(areas.corner),
         ..TimelineResponse::default()
     };
+    let mut chart = chart(ui, frame, &mut state, &mut out);
+    out.hovered = chart.hovered;
     click(ui, &plot, &chart, &mut out);
     let dragged = range::interact(ui, &plot, &chart, &mut state.range_from, &mut out);
     chart.range = dragged.or(input.range);
@@ -87,22 +86,24 @@ pub fn timeline(ui: &mut Ui, input: &TimelineInput<'_>) -> TimelineResponse {
     overview::paint(ui, &chart);
     out.clicked_call = cumulative::show(ui, id, &chart).or(out.clicked_call);
     thresholds::show(ui, id, &chart, &mut state, &mut out);
-    if menu(&plot, &chart, &mut state.menu, &mut out) {
+    if menu(&plot, &chart, &mut state.menu_call, &mut out) {
         out.hovered = None;
     }
-    // A drag leaves the pointer at an end of its range, where the card would cover the chip of the range.
-    let is_end = |call: &usize| {
-        chart
-            .range
-            .is_some_and(|r| [r.first, r.last].contains(call))
-    };
-    let with_card = out.hovered.filter(|call| !is_end(call));
-    if let Some(call) = with_card.filter(|_| state.held_top.is_none()) {
+    if let Some(call) = out.hovered
+        && shows_card(&chart, &state, call)
+    {
         card::show(ui, id, &chart, call);
     }
     describe(ui, &plot, &chart, out.clicked_call);
     ui.data_mut(|data| data.insert_temp(id, state));
     out
+}
+
+/// Returns whether the card of the call under the pointer is shown.
+fn shows_card(chart: &Chart<'_>, state: &TimelineState, call: usize) -> bool {
+    // A drag leaves the pointer at an end of its range, where the card would cover the chip of the range.
+    let is_end = |range: CallRange| [range.first, range.last].contains(&call);
+    state.held_top.is_none() && !chart.range.is_some_and(is_end)
 }
 
 /// The inputs of one frame, before its view is known.
@@ -115,8 +116,13 @@ struct FrameInput<'a> {
     plot: &'a Response,
 }
 
-/// Applies the input to the view and reduces the samples. Returns the chart, and the result of keys.
-fn chart<'a>(ui: &Ui, frame: FrameInput<'a>, state: &mut TimelineState) -> (Chart<'a>, KeyInput) {
+/// Applies the input to the view and reduces the samples to the columns of the view.
+fn chart<'a>(
+    ui: &Ui,
+    frame: FrameInput<'a>,
+    state: &mut TimelineState,
+    out: &mut TimelineResponse,
+) -> Chart<'a> {
     let FrameInput {
         input,
         areas,
@@ -129,7 +135,7 @@ fn chart<'a>(ui: &Ui, frame: FrameInput<'a>, state: &mut TimelineState) -> (Char
     let count = width.round().max(1.0) as usize;
     let session = state.session(input, data, count);
     let top = state.held_top.unwrap_or_else(|| session.top());
-    let (view, keys) = navigate(ui, frame, top, state);
+    let view = navigate(ui, frame, top, state, out);
     let transform = chart::transform(areas.plot, view, top);
     let columns = Columns {
         from: view.from,
@@ -156,17 +162,18 @@ fn chart<'a>(ui: &Ui, frame: FrameInput<'a>, state: &mut TimelineState) -> (Char
         areas.plot.contains(*at) && ui.rect_contains_pointer(areas.plot) && !is_dragged
     });
     chart.hovered = pointer.map(|at| chart.call_at(at));
-    (chart, keys)
+    chart
 }
 
-/// Returns the view after input by pointer and keys, within the axes, and the result of keys. `top` is the top of the
+/// Returns the view after input by pointer and keys, within the axes. Keys can also select calls. `top` is the top of the
 /// vertical axis.
 fn navigate(
     ui: &Ui,
     frame: FrameInput<'_>,
     top: f64,
     state: &mut TimelineState,
-) -> (View, KeyInput) {
+    out: &mut TimelineResponse,
+) -> View {
     let FrameInput {
         id,
         input,
@@ -185,6 +192,7 @@ fn navigate(
     view = overview::interact(ui, id, areas.overview, view, axis, state).unwrap_or(view);
     view = state.undo_cancelled_drag(ui.ctx(), [plot.id, id.with("overview")], view, end);
     let keys = view::keys(ui, plot, input, axis, view);
+    (out.clicked_call, out.range) = (keys.call, keys.range);
     view = keys.view.unwrap_or(view);
     if let Some(range) = input.range.filter(|_| input.zooms_to_range) {
         view = view.of_calls(range, axis);
@@ -197,7 +205,7 @@ fn navigate(
     view = view.within(end, top);
     state.set_view(view, end);
     kept_zoom::remember(ui.ctx(), state.view);
-    (view, keys)
+    view
 }
 
 /// Handles a click: selects the call, or compares it with the selected one while Ctrl is held.
@@ -215,12 +223,17 @@ fn click(ui: &Ui, plot: &Response, chart: &Chart<'_>, out: &mut TimelineResponse
     }
 }
 
-/// Shows the context menu of a call. Returns whether it is open.
-fn menu(plot: &Response, chart: &Chart<'_>, call: &mut usize, out: &mut TimelineResponse) -> bool {
+/// Shows the context menu of a call and stores the call in `menu_call`. Returns whether the menu is open.
+fn menu(
+    plot: &Response,
+    chart: &Chart<'_>,
+    menu_call: &mut usize,
+    out: &mut TimelineResponse,
+) -> bool {
     if plot.secondary_clicked() {
-        *call = chart.hovered.unwrap_or(*call);
+        *menu_call = chart.hovered.unwrap_or(*menu_call);
     }
-    let (call, number) = (*call, *call + 1);
+    let (call, number) = (*menu_call, *menu_call + 1);
     let is_marked = chart.input.restarts.binary_search(&call).is_ok();
     let shown = plot.context_menu(|ui| {
         if ui.button(format!("Select call {number}")).clicked() {

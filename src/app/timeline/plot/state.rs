@@ -45,7 +45,7 @@ pub(super) struct TimelineState {
     /// The call at the start of a drag that selects calls.
     pub(super) range_from: Option<usize>,
     /// The call whose menu is open.
-    pub(super) menu: usize,
+    pub(super) menu_call: usize,
     /// The dragged part of the overview.
     pub(super) grip: Option<Grip>,
     /// Axis value at the start of a drag in the overview.
