@@ -12,7 +12,7 @@ mod record;
 mod tool_use;
 mod waste;
 
-pub use card::{besides, card};
+pub use card::{card, card_statements};
 pub use lane::{Lane, lane_insights};
 pub use loss::loss_insights;
 

@@ -1,7 +1,7 @@
 //! Insights of the session itself, and the further statements of its card.
 
 use crate::analysis::Clause;
-use crate::analysis::insight::{Insight, InsightInput, besides, insights};
+use crate::analysis::insight::{Insight, InsightInput, card_statements, insights};
 use crate::app::cost::compute::Costs;
 use crate::app::runs::replays::Runs;
 
@@ -11,7 +11,7 @@ pub struct SessionInsights {
     /// Worst first.
     pub insights: Vec<Insight>,
     /// Statements on the card next to the verdict.
-    pub besides: Vec<Clause>,
+    pub statements: Vec<Clause>,
 }
 
 impl SessionInsights {
@@ -26,7 +26,7 @@ impl SessionInsights {
         );
         Self {
             insights: insights(&input),
-            besides: besides(&input),
+            statements: card_statements(&input),
         }
     }
 }
