@@ -6,19 +6,19 @@ use crate::engine::{
 use crate::presets;
 use crate::units::{Share, Tokens};
 
-/// The preset whose trigger is used where no lane has one.
-const DEFAULT: &str = "truncate";
+/// The preset whose trigger applies if no lane has one.
+const DEFAULT_PRESET: &str = "truncate";
 /// The trigger if that preset has none for the session.
 const DEFAULT_SHARE: Share = Share(0.75);
 
 /// The trigger that a session is compared with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trigger {
-    /// Actual tokens at the trigger as a share of usable, by the call with the nearest own count.
+    /// Actual tokens at the trigger as a share of the usable window.
     pub share: Share,
     /// The lane that has this trigger, if any.
     pub lane: Option<LaneTrigger>,
-    /// The first compaction of that lane; if no lane has a trigger in tokens, of the first lane that compacts.
+    /// The first compaction of that lane. If no lane has a trigger in tokens: of the first lane that compacts.
     pub compaction: Option<FirstCompaction>,
 }
 
@@ -27,7 +27,7 @@ pub struct Trigger {
 pub struct LaneTrigger {
     /// Name of the lane.
     pub name: String,
-    /// The trigger in tokens of the lane's own count: at the call that reaches it, else at the last.
+    /// The trigger in tokens of the lane's own count, at the call that reaches it or else at the last call.
     pub tokens: Tokens,
     /// Index of the first call that reaches it by that count, if any.
     pub call: Option<usize>,
@@ -73,45 +73,32 @@ impl Trigger {
         lanes: impl IntoIterator<Item = PlayedLane<'a>>,
     ) -> Self {
         let lanes: Vec<_> = lanes.into_iter().collect();
-        let mut own = lanes.iter();
-        if let Some(trigger) = own.find_map(|lane| Self::of_lane(case, output_reserve, *lane)) {
-            return trigger;
-        }
-        let usual = default_trigger(case, output_reserve);
-        Self {
+        let of_lane = |lane: &PlayedLane<'_>| Self::of_lane(case, output_reserve, *lane);
+        lanes.iter().find_map(of_lane).unwrap_or_else(|| Self {
             compaction: lanes.iter().find_map(|lane| first_compaction(case, *lane)),
-            ..usual.unwrap_or_else(|| DEFAULT_SHARE.into())
-        }
+            ..default_trigger(case, output_reserve).unwrap_or_else(|| DEFAULT_SHARE.into())
+        })
     }
 
-    /// Returns the trigger of a lane, as a share of the window minus this reserve; none if no count of tokens makes
-    /// its policy act.
+    /// Returns the trigger of a lane as a share of the window minus this reserve. Returns `None` if no number of tokens
+    /// triggers its policy.
     pub fn of_lane(case: &Case, output_reserve: Tokens, lane: PlayedLane<'_>) -> Option<Self> {
         let samples = &lane.outcome.samples;
-        let mut triggers = Triggers {
+        let mut triggers = TriggerByCall {
             case,
             lane,
-            last: None,
+            latest: None,
         };
-        let at_samples = samples
-            .iter()
-            .find(|s| triggers.at(s.call).is_some_and(|t| t.is_reached(*s)));
-        let at_samples = at_samples.map(|sample| sample.call);
-        let at_events = lane.outcome.events.iter().find(|event| {
-            let trigger = triggers.at(event.call);
-            !event.is_manual() && trigger.is_some_and(|t| t.is_reached(*event))
-        });
-        let at_events = at_events.map(|event| event.call);
-        let call = at_events.into_iter().chain(at_samples).min();
+        let call = triggers.first_call_that_reaches();
         let last = case.session.calls.len().saturating_sub(1);
-        let shown = call.unwrap_or(last).min(last);
-        let trigger = triggers.at(shown)?;
+        let compared = call.unwrap_or(last).min(last);
+        let trigger = triggers.at(compared)?;
         let budget = Budget {
-            window: case.windows.at(shown),
+            window: case.windows.at(compared),
             output_reserve,
         };
         Some(Self {
-            share: budget.pressure(true_tokens(trigger, samples)),
+            share: budget.pressure(actual_tokens(trigger, samples)),
             lane: Some(LaneTrigger {
                 name: lane.name.to_owned(),
                 tokens: trigger.tokens,
@@ -121,7 +108,7 @@ impl Trigger {
         })
     }
 
-    /// Returns `the trigger`, or `the trigger of truncate`.
+    /// Returns the trigger with its lane, such as `the trigger of truncate`; `the trigger` without a lane.
     pub fn name(&self) -> String {
         match &self.lane {
             Some(LaneTrigger { name, .. }) => format!("the trigger of {name}"),
@@ -141,34 +128,58 @@ fn first_compaction(case: &Case, lane: PlayedLane<'_>) -> Option<FirstCompaction
     })
 }
 
-/// Context window and model of a call, which determine a trigger.
-type Conditions = (Tokens, Option<usize>);
-
-/// A lane's trigger by call, recomputed when the window or the model changes.
-struct Triggers<'a> {
-    case: &'a Case,
-    lane: PlayedLane<'a>,
-    last: Option<(Conditions, Option<OwnTrigger>)>,
+/// The properties of a call that determine a trigger.
+#[derive(Clone, Copy, PartialEq)]
+struct Conditions {
+    window: Tokens,
+    model: Option<usize>,
 }
 
-impl Triggers<'_> {
+/// Computes a lane's trigger by call, again only when the window or the model changes.
+struct TriggerByCall<'a> {
+    case: &'a Case,
+    lane: PlayedLane<'a>,
+    /// The latest result, with its conditions.
+    latest: Option<(Conditions, Option<OwnTrigger>)>,
+}
+
+impl TriggerByCall<'_> {
     fn at(&mut self, call: usize) -> Option<OwnTrigger> {
-        let model = self.case.session.calls.get(call).and_then(|s| s.model);
-        let key = (self.case.windows.at(call), model);
-        match self.last {
-            Some((known, trigger)) if known == key => trigger,
+        let calls = &self.case.session.calls;
+        let conditions = Conditions {
+            window: self.case.windows.at(call),
+            model: calls.get(call).and_then(|call| call.model),
+        };
+        match self.latest {
+            Some((known, trigger)) if known == conditions => trigger,
             _ => {
                 let lane = self.lane;
                 let trigger = lane.policy.trigger(lane.knobs, self.case, call);
-                self.last = Some((key, trigger));
+                self.latest = Some((conditions, trigger));
                 trigger
             }
         }
     }
+
+    /// Returns the first call whose sample or event reaches the trigger. Manual edits do not count.
+    fn first_call_that_reaches(&mut self) -> Option<usize> {
+        let outcome = self.lane.outcome;
+        let sample = outcome.samples.iter().find(|sample| {
+            let trigger = self.at(sample.call);
+            trigger.is_some_and(|trigger| trigger.is_reached(*sample))
+        });
+        let event = outcome.events.iter().find(|event| {
+            let trigger = self.at(event.call);
+            !event.is_manual() && trigger.is_some_and(|trigger| trigger.is_reached(*event))
+        });
+        let at_sample = sample.map(|sample| sample.call);
+        let at_event = event.map(|event| event.call);
+        at_sample.into_iter().chain(at_event).min()
+    }
 }
 
-/// Returns the actual tokens at a trigger, by the call with the nearest own count.
-fn true_tokens(trigger: OwnTrigger, samples: &[Sample]) -> Tokens {
+/// Converts a trigger in the policy's own count to actual tokens, using the sample with the nearest own count.
+fn actual_tokens(trigger: OwnTrigger, samples: &[Sample]) -> Tokens {
     let nearest = samples
         .iter()
         .min_by_key(|sample| trigger.count(*sample).0.abs_diff(trigger.tokens.0));
@@ -178,7 +189,7 @@ fn true_tokens(trigger: OwnTrigger, samples: &[Sample]) -> Tokens {
 }
 
 fn default_trigger(case: &Case, output_reserve: Tokens) -> Option<Trigger> {
-    let policy = presets::by_name(DEFAULT)?;
+    let policy = presets::by_name(DEFAULT_PRESET)?;
     let mut knobs = policy.defaults();
     let reserve = policy.knob_for(KnobRole::OutputReserve)?;
     policy

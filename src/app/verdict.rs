@@ -46,7 +46,7 @@ pub(in crate::app) fn show(
 fn verdict(session: &OpenSession<'_>) -> Verdict {
     let mut verdict = session.runs.verdict.clone();
     if let Some(insights) = session.derived.insights() {
-        verdict.clauses.extend_from_slice(&insights.details);
+        verdict.clauses.extend_from_slice(&insights.statements);
     }
     verdict
 }

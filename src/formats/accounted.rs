@@ -95,7 +95,7 @@ fn n_records(
     if n_lines > 1 && n_lines <= counted {
         return Ok(0);
     }
-    if !format.in_pieces {
+    if !format.reads_in_pieces {
         let whole = bytes.whole();
         let document = json::document_span(&whole);
         if n_lines == 1 || json::is_one_value(&whole[document.clone()]) {

@@ -1,4 +1,4 @@
-//! A row of the table of formats.
+//! The properties of a session file format.
 
 use super::{
     Database, FolderFile, Input, ParseError, Parsed, Probe, RecordedData, Refused, Resume,
@@ -14,21 +14,22 @@ pub struct Format {
     pub name: &'static str,
     /// Display name.
     pub label: &'static str,
-    /// Returns the evidence if a file has this format. Uses the content, never the file name.
+    /// Returns the evidence that a file has this format; `None` if it has not. Uses the content, never the file name.
     pub detect: fn(&Probe) -> Option<String>,
-    /// The format reads files in pieces, so that a large one is not decompressed as a whole, or requests the whole
-    /// itself.
-    pub in_pieces: bool,
-    /// Combines the files of a session folder into a document of this format, if the program stores sessions so.
-    /// Returns `None` for files of another kind.
+    /// Whether `parse` decompresses a large file itself, usually piece by piece. Otherwise the whole file is
+    /// decompressed first.
+    pub reads_in_pieces: bool,
+    /// Combines the files of a session folder into a document of this format, if the program stores sessions in
+    /// folders. Returns `None` for other files.
     pub(super) combine_files: Option<CombineFiles>,
     /// Reads the file.
     pub(super) parse: fn(&Input, &Progress) -> Result<Parsed, ParseError>,
     /// Data that its files can record besides messages. Data that they cannot record is unknown, never zero.
     pub recorded: &'static [RecordedData],
-    /// Vendor of the models of a session that names none, if only its API uses this format.
+    /// Vendor of the models of sessions that name none, if only the vendor's API uses this format.
     pub(super) vendor: Option<ModelVendor>,
-    /// Content blocks have the notation of Anthropic's API, so that thoughts and unknown blocks can be sent to it again.
+    /// Whether content blocks have the notation of Anthropic's API, so that thoughts and unknown blocks can be resent
+    /// to it.
     pub(super) has_anthropic_blocks: bool,
     /// Position of tool results that the receiver of the messages requires.
     pub result_position: ResultPosition,
@@ -44,7 +45,7 @@ pub struct Format {
     pub(super) write_other: Option<fn(&Session, &Managed) -> Vec<u8>>,
     /// Extension of written files (default: that of a JSON source, otherwise `json`).
     pub extension: Option<&'static str>,
-    /// Returns the text of a record that a managed conversation keeps verbatim (default: all of it).
+    /// Returns the byte ranges of a record that a managed conversation keeps verbatim (default: the whole record).
     pub kept: Option<Kept>,
     /// Integration with a program that can resume such a session.
     pub resume: Option<Resume>,
@@ -78,7 +79,7 @@ pub enum ResultPosition {
 /// Location of the sessions of sub-agents that are stored in files of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubAgentFiles {
-    /// `SESSION/subagents` next to the session's file, in older versions next to it (Claude Code).
+    /// `SESSION/subagents` next to the session's file; older versions use the folder of that file (Claude Code).
     SessionFolder,
     /// The folder of the session's day or of a later one. The first line names the parent (Codex).
     DayFolders,
@@ -136,13 +137,13 @@ impl Format {
         Ok(write(session, managed))
     }
 
-    /// Defaults for the rows of formats: a format that is only read, from the whole file, and records nothing besides
-    /// messages. Every row sets `name`, `label`, `detect` and `parse`.
+    /// Defaults for the rows of formats: a format that cannot be written and records only messages. Every row sets
+    /// `name`, `label`, `detect` and `parse`.
     pub(super) const READ_ONLY: Self = Self {
         name: "",
         label: "",
         detect: |_| None,
-        in_pieces: false,
+        reads_in_pieces: false,
         combine_files: None,
         parse: |_, _| {
             let looks_like = "this format has no reader".to_owned();

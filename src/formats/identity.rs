@@ -27,7 +27,7 @@ pub fn identity(format: &str, start: &[u8]) -> Option<SessionIdentity> {
 pub fn identity_of(source: &Source) -> Option<SessionIdentity> {
     let format = by_name(source.format)?;
     let read = format.identity?;
-    if format.in_pieces {
+    if format.reads_in_pieces {
         return read(&jsonl::opening(&source.bytes, 1));
     }
     read(&source.bytes.whole())

@@ -219,7 +219,7 @@ pub fn parse(input: &Input) -> Result<Parsed, Refused> {
 pub fn parse_with(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let (format, why) = detect(input, progress)?;
     progress.check_cancelled()?;
-    let held = (!format.in_pieces).then(|| input.bytes.whole());
+    let held = (!format.reads_in_pieces).then(|| input.bytes.whole());
     let mut parsed = format.read(input, progress)?;
     parsed.report.recognized_by = why;
     notes::sum_up(&mut parsed.warnings);

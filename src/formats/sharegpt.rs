@@ -92,8 +92,8 @@ fn message(value: &Value, calls: &mut CallMatcher) -> Result<Draft, String> {
     let parts = match role {
         Role::Assistant if from.ends_with("_call") => calls_or_text(text, calls),
         Role::Tool => {
-            let (call, tool) = calls.answer(None);
-            content::result(0, (Some(&call), Some(&tool)), false, &text.into())
+            let call = calls.answer(None);
+            content::result(0, (Some(&call.id), Some(&call.tool)), false, &text.into())
         }
         _ => content::text_part(0, text).into_iter().collect(),
     };

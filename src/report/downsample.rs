@@ -1,65 +1,67 @@
 //! Downsamples a curve to pixel columns. Each column keeps its minimum and maximum, so that the peak of a single call stays
 //! visible.
 
-/// Downsamples points with ascending `x` in pixels. A fall is drawn vertically, at the lower point: the context falls only
-/// by a compaction before a call.
+/// Downsamples points with ascending `x` in pixels. Draws a fall as a vertical line at the lower point, because the context
+/// falls only by a compaction before a call.
 pub(super) fn downsampled(points: impl Iterator<Item = [f64; 2]>) -> Vec<[f64; 2]> {
     let mut out = Vec::new();
     let mut column = Column::default();
-    let mut before: Option<[f64; 2]> = None;
+    let mut previous: Option<[f64; 2]> = None;
     for point in points {
-        if let Some(before) = before.filter(|b| point[1] < b[1]) {
-            column.put([point[0], before[1]], &mut out);
+        if let Some(higher) = previous.filter(|previous| point[1] < previous[1]) {
+            column.add([point[0], higher[1]], &mut out);
         }
-        column.put(point, &mut out);
-        before = Some(point);
+        column.add(point, &mut out);
+        previous = Some(point);
     }
-    column.end(&mut out);
+    column.flush(&mut out);
     out.dedup();
     out
 }
 
-/// The points of one column so far.
+/// The points of a pixel column so far.
 #[derive(Default)]
 struct Column {
-    at: i64,
+    x: i64,
     first: Option<[f64; 2]>,
-    least: [f64; 2],
-    greatest: [f64; 2],
+    minimum: [f64; 2],
+    maximum: [f64; 2],
     last: [f64; 2],
-    /// True if the maximum came before the minimum.
+    /// Whether the maximum precedes the minimum.
     is_falling: bool,
 }
 
 impl Column {
-    fn put(&mut self, point: [f64; 2], out: &mut Vec<[f64; 2]>) {
-        let at = point[0].floor() as i64;
-        if at != self.at {
-            self.end(out);
-            self.at = at;
+    /// Adds a point. Writes the column to `out` first if the point belongs to another one.
+    fn add(&mut self, point: [f64; 2], out: &mut Vec<[f64; 2]>) {
+        let x = point[0].floor() as i64;
+        if x != self.x {
+            self.flush(out);
+            self.x = x;
         }
         if self.first.is_none() {
             self.first = Some(point);
-            (self.least, self.greatest) = (point, point);
+            (self.minimum, self.maximum) = (point, point);
         }
-        if point[1] < self.least[1] {
-            (self.least, self.is_falling) = (point, true);
-        } else if point[1] > self.greatest[1] {
-            (self.greatest, self.is_falling) = (point, false);
+        if point[1] < self.minimum[1] {
+            (self.minimum, self.is_falling) = (point, true);
+        } else if point[1] > self.maximum[1] {
+            (self.maximum, self.is_falling) = (point, false);
         }
         self.last = point;
     }
 
-    fn end(&mut self, out: &mut Vec<[f64; 2]>) {
+    /// Writes the column to `out` and empties it.
+    fn flush(&mut self, out: &mut Vec<[f64; 2]>) {
         let Some(first) = self.first.take() else {
             return;
         };
-        let [one, other] = if self.is_falling {
-            [self.greatest, self.least]
+        let extremes = if self.is_falling {
+            [self.maximum, self.minimum]
         } else {
-            [self.least, self.greatest]
+            [self.minimum, self.maximum]
         };
-        for point in [first, one, other, self.last] {
+        for point in [first, extremes[0], extremes[1], self.last] {
             if out.last() != Some(&point) {
                 out.push(point);
             }
@@ -73,9 +75,9 @@ mod tests {
 
     #[test]
     fn a_peak_of_one_call_among_ten_thousand_stays() {
-        let points = (0..10_000).map(|step| {
-            let height = if step == 7_777 { 500.0 } else { 10.0 };
-            [f64::from(step) * 0.07, height]
+        let points = (0..10_000).map(|call| {
+            let height = if call == 7_777 { 500.0 } else { 10.0 };
+            [f64::from(call) * 0.07, height]
         });
         let curve = downsampled(points);
         assert!(curve.len() < 3_000, "{} points", curve.len());
@@ -83,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fall_is_upright_and_a_rise_is_not() {
+    fn falls_are_vertical_and_rises_are_not() {
         let curve = downsampled([[0.0, 1.0], [10.0, 5.0], [20.0, 2.0]].into_iter());
         assert_eq!(curve, [[0.0, 1.0], [10.0, 5.0], [20.0, 5.0], [20.0, 2.0]]);
     }

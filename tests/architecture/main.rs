@@ -1,12 +1,12 @@
 //! Checks rules that the compiler does not enforce inside one crate: allowed imports, pure layers, complete tables.
 //!
-//! Each rule is a function that returns the violations of a file, given its path and text. Tests show that each rule
-//! finds violations.
+//! Each rule is a function that returns the violations of a file, given its path and text. Each rule has tests with texts
+//! that violate it.
 
-mod circles;
+mod cycles;
 mod source;
 
-use circles::circles;
+use cycles::cycles;
 use plimsoll::formats::FORMATS;
 use source::{code_of, macros_of, paths_of};
 use std::fs;
@@ -177,46 +177,46 @@ const WINDOW: [&str; 7] = [
 /// Macros that print. `cli/output.rs` prints without them.
 const PRINTING: [&str; 5] = ["dbg", "eprint", "eprintln", "print", "println"];
 
-/// Maximum lines of a file other than tests.
+/// Maximum number of lines of a file other than tests.
 const MAX_LINES: usize = 600;
 
-/// Maximum number of files that import each other in a circle.
-const LARGEST_CIRCLE: usize = 3;
+/// Maximum number of files in an import cycle.
+const MAX_CYCLE: usize = 3;
 
 /// Returns the layer of a file under `src`.
 fn layer_of(path: &str) -> &str {
     let first = path.split('/').next().unwrap_or(path);
     match first.strip_suffix(".rs").unwrap_or(first) {
-        // The program consists of two files.
+        // `main.rs` and `window.rs` are the program.
         "window" => "main",
         layer => layer,
     }
 }
 
-/// Returns the layers that a file imports although its layer may not.
+/// Returns the imports of layers that the file's layer may not import.
 fn forbidden_layers(path: &str, text: &str) -> Vec<String> {
     let layer = layer_of(path);
     let Some((_, allowed)) = LAYERS.iter().find(|(name, _)| *name == layer) else {
         return if layer == "lib" {
             Vec::new()
         } else {
-            vec![format!("{path}: `{layer}` is no layer")]
+            vec![format!("{path}: `{layer}` is not in the table of layers")]
         };
     };
-    let named = paths_of(&code_of(text))
+    let is_layer = |name: &str| LAYERS.iter().any(|(layer, _)| *layer == name);
+    let imported = paths_of(&code_of(text))
         .into_iter()
         .filter_map(|p| layer_named(path, &p).map(str::to_owned));
-    let wrong = named.filter(|n| {
-        n != layer && LAYERS.iter().any(|(l, _)| l == n) && !allowed.contains(&n.as_str())
-    });
-    let mut wrong: Vec<String> = wrong
-        .map(|n| format!("{path}: `{layer}` may not name `{n}`"))
+    let forbidden = imported
+        .filter(|name| name != layer && is_layer(name) && !allowed.contains(&name.as_str()));
+    let mut violations: Vec<String> = forbidden
+        .map(|name| format!("{path}: `{layer}` may not import `{name}`"))
         .collect();
-    wrong.dedup();
-    wrong
+    violations.dedup();
+    violations
 }
 
-/// Returns the top module of a path that starts at the crate's root.
+/// Returns the top module of a path that leads to the crate's root. `file` is the file that contains it.
 fn layer_named<'a>(file: &str, path: &'a str) -> Option<&'a str> {
     let mut names = path.split("::");
     let first = names.next()?;
@@ -232,34 +232,38 @@ fn layer_named<'a>(file: &str, path: &'a str) -> Option<&'a str> {
         .flatten()
 }
 
-/// Returns the impure paths, and paths of the window, that a file imports although its layer may not.
+/// Whether a path is `prefix` or continues it.
+fn is_under(path: &str, prefix: &str) -> bool {
+    let rest = path.strip_prefix(prefix);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+}
+
+/// Returns the impure paths, and paths of the window, that the file's layer may not use.
 fn forbidden_paths(path: &str, text: &str) -> Vec<String> {
     let layer = layer_of(path);
     let is_pure = PURE.contains(&layer);
     let is_window = matches!(layer, "app" | "main");
-    let starts = |p: &str, with: &str| p == with || p.starts_with(&format!("{with}::"));
     let wrong = paths_of(&code_of(text)).into_iter().filter(|p| {
-        (is_pure && IMPURE_PATHS.iter().any(|w| starts(p, w)))
-            || (!is_window && WINDOW.iter().any(|w| starts(p, w)))
+        (is_pure && IMPURE_PATHS.iter().any(|impure| is_under(p, impure)))
+            || (!is_window && WINDOW.iter().any(|library| is_under(p, library)))
     });
     wrong
         .map(|p| format!("{path}: `{layer}` may not use `{p}`"))
         .collect()
 }
 
-/// Returns names that access files outside of `exec`. [`forbidden_paths`] checks the pure layers.
-fn files_touched(path: &str, text: &str) -> Vec<String> {
+/// Returns paths and methods that access files outside of `exec`. [`forbidden_paths`] checks the pure layers.
+fn file_access(path: &str, text: &str) -> Vec<String> {
     let layer = layer_of(path);
     if !matches!(layer, "cli" | "app" | "main") {
         return Vec::new();
     }
-    let starts = |p: &str, with: &str| p == with || p.starts_with(&format!("{with}::"));
     let wrong = paths_of(&code_of(text)).into_iter().filter(|p| {
         let last = p.rsplit("::").next().unwrap_or(p);
-        FILES.iter().any(|w| starts(p, w)) || FILE_METHODS.contains(&last)
+        FILES.iter().any(|file| is_under(p, file)) || FILE_METHODS.contains(&last)
     });
     wrong
-        .map(|p| format!("{path}: `{p}`; only exec touches files"))
+        .map(|p| format!("{path}: `{p}`; only exec accesses files"))
         .collect()
 }
 
@@ -282,7 +286,7 @@ fn printing(path: &str, text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns a file that has too many lines.
+/// Returns the file if it has too many lines.
 fn too_long(path: &str, text: &str) -> Vec<String> {
     let lines = text.lines().count();
     let is_tests = path.ends_with("tests.rs") || path.contains("/tests/");
@@ -293,8 +297,9 @@ fn too_long(path: &str, text: &str) -> Vec<String> {
     }
 }
 
-/// Returns rows (`const NAME: Row = …`) of a file that the table in the `mod.rs` of its folder does not name. `child` is
-/// the file's module in the folder.
+/// Returns the rows (`const NAME: Row = …`) of a file that are missing from the table in the `mod.rs` of its folder.
+///
+/// `child` is the file's module in the folder, `row` the type of the rows, and `table` the text of `mod.rs`.
 fn missing_rows(child: &str, text: &str, row: &str, table: &str) -> Vec<String> {
     let code = code_of(text);
     let code = code.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -308,7 +313,7 @@ fn missing_rows(child: &str, text: &str, row: &str, table: &str) -> Vec<String> 
         .collect()
 }
 
-/// Returns the child of a folder if its `mod.rs` does not declare it: such a file is not compiled.
+/// Returns a module that the `mod.rs` of its folder does not declare. Such a file is not compiled.
 fn undeclared(child: &str, table: &str) -> Vec<String> {
     let code = code_of(table);
     let words: Vec<&str> = code.split_whitespace().collect();
@@ -322,7 +327,7 @@ fn undeclared(child: &str, table: &str) -> Vec<String> {
     }
 }
 
-/// Returns the formats that code outside of `formats` names instead of asking for a property of [`Format`].
+/// Returns the formats that code outside of `formats` names. It uses the properties of [`Format`] instead.
 ///
 /// [`Format`]: plimsoll::formats::Format
 fn formats_named(path: &str, text: &str) -> Vec<String> {
@@ -354,7 +359,7 @@ fn files_under(folder: &Path) -> Vec<(String, String)> {
             } else if path.extension().is_some_and(|e| e == "rs") {
                 let name = path
                     .strip_prefix(folder)
-                    .expect("it lies under it")
+                    .expect("the path starts with the folder")
                     .to_string_lossy()
                     .replace('\\', "/");
                 files.push((name, fs::read_to_string(&path).expect("sources are UTF-8")));
@@ -365,6 +370,7 @@ fn files_under(folder: &Path) -> Vec<(String, String)> {
     files
 }
 
+/// Checks that no source file violates a rule.
 fn check_all(rule: fn(&str, &str) -> Vec<String>) {
     // A file named tests.rs is compiled for tests only and may import any layer.
     let files = files_under(&src());
@@ -376,13 +382,14 @@ fn check_all(rule: fn(&str, &str) -> Vec<String>) {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// Checks a folder whose rows are constants of a type. Returns the number of files with one.
-fn check_family(folder: &str, row: &str) -> usize {
+/// Checks that the `mod.rs` of a folder declares every file and lists every row in its table. Returns the number of files
+/// with a row.
+fn check_table(folder: &str, row: &str) -> usize {
     let files = files_under(&src().join(folder));
     let table = &files
         .iter()
         .find(|(path, _)| path == "mod.rs")
-        .expect("a family has a mod.rs")
+        .expect("the folder has a mod.rs")
         .1;
     let (mut wrong, mut rows) = (Vec::new(), 0);
     for (path, text) in files
@@ -413,8 +420,8 @@ fn pure_layers_are_pure_and_only_the_window_imports_its_libraries() {
 }
 
 #[test]
-fn only_exec_touches_files() {
-    check_all(files_touched);
+fn only_exec_accesses_files() {
+    check_all(file_access);
 }
 
 #[test]
@@ -433,22 +440,22 @@ fn no_file_has_too_many_lines() {
 }
 
 #[test]
-fn no_large_circle_of_files_imports_each_other() {
+fn import_cycles_are_short() {
     let all = files_under(&src()).into_iter();
     let files: Vec<_> = all.filter(|(path, _)| path != "main.rs").collect();
-    let circles = circles(&files);
-    let large: Vec<_> = circles
+    let cycles = cycles(&files);
+    let long: Vec<_> = cycles
         .iter()
-        .filter(|circle| circle.len() > LARGEST_CIRCLE)
+        .filter(|cycle| cycle.len() > MAX_CYCLE)
         .collect();
-    assert_eq!(large, Vec::<&Vec<String>>::new());
+    assert_eq!(long, Vec::<&Vec<String>>::new());
 }
 
 #[test]
 fn every_format_counter_and_api_is_in_its_table() {
-    assert!(check_family("formats", "Format") >= 4);
-    assert!(check_family("providers", "Api") >= 3);
-    assert!(check_family("tokens", "Counter") >= 2);
+    assert!(check_table("formats", "Format") >= 4);
+    assert!(check_table("providers", "Api") >= 3);
+    assert!(check_table("tokens", "Counter") >= 2);
 }
 
 #[test]
@@ -599,7 +606,7 @@ fn input_and_output_in_a_pure_layer_are_found() {
 
 #[test]
 fn file_access_outside_exec_is_found() {
-    let wrong = |path: &str, text: &str| files_touched(path, text).len();
+    let wrong = |path: &str, text: &str| file_access(path, text).len();
     assert_eq!(wrong("app/mod.rs", "use std::{fmt, fs};"), 1);
     assert_eq!(
         wrong("cli/mod.rs", "fn f() { std::fs::write(\"a\", \"b\"); }"),

@@ -5,8 +5,8 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Runs a command that must end with this exit code. Returns its error for code 2, otherwise its output.
-pub(crate) fn ends(folder: &Path, code: i32, args: &[&str]) -> String {
+/// Runs a command and checks its exit code. Returns stderr for code 2, otherwise stdout.
+pub(crate) fn run_with_exit_code(folder: &Path, code: i32, args: &[&str]) -> String {
     let output = plimsoll(folder, args);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     let printed = String::from_utf8(output.stdout).expect("UTF-8");
@@ -18,12 +18,12 @@ pub(crate) fn ends(folder: &Path, code: i32, args: &[&str]) -> String {
     if code == 2 { error } else { printed }
 }
 
-pub(crate) fn parsed(text: &str) -> Value {
+pub(crate) fn parse_json(text: &str) -> Value {
     serde_json::from_str(text).expect("it is JSON")
 }
 
-/// Creates a folder with two of the sample sessions.
-pub(crate) fn kept() -> tempfile::TempDir {
+/// Creates a folder with two sample sessions in `kept`.
+pub(crate) fn folder_with_samples() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     fs::create_dir(folder.path().join("kept")).expect("a folder");
     for name in ["handoff.json", "compacted.jsonl"] {
@@ -48,10 +48,10 @@ pub(crate) fn gate<'a>(more: &[&'a str]) -> Vec<&'a str> {
     GATE.iter().chain(more).copied().collect()
 }
 
-/// Creates the folder with a baseline of `truncate`.
+/// Creates a folder with two sample sessions and their baseline for `truncate`.
 pub(crate) fn with_baseline() -> tempfile::TempDir {
-    let here = kept();
-    let printed = ends(here.path(), 0, &gate(&["--write-baseline"]));
+    let here = folder_with_samples();
+    let printed = run_with_exit_code(here.path(), 0, &gate(&["--write-baseline"]));
     assert!(
         printed.ends_with("baseline base.json written, 2 sessions\n"),
         "{printed}"
@@ -62,12 +62,12 @@ pub(crate) fn with_baseline() -> tempfile::TempDir {
 #[test]
 fn unchanged_results_pass_and_the_baseline_holds_figures_and_settings() {
     let here = with_baseline();
-    let printed = ends(here.path(), 0, &GATE);
+    let printed = run_with_exit_code(here.path(), 0, &GATE);
     assert!(
         printed.ends_with("passed: 2 sessions\n") && printed.contains(", as before"),
         "{printed}"
     );
-    let baseline = parsed(&fs::read_to_string(here.path().join("base.json")).unwrap());
+    let baseline = parse_json(&fs::read_to_string(here.path().join("base.json")).unwrap());
     assert_eq!(baseline["plimsoll"], env!("CARGO_PKG_VERSION"));
     let session = &baseline["sessions"]["kept/compacted.jsonl"];
     assert_eq!(session["sha256"].as_str().map(str::len), Some(64));
@@ -80,7 +80,7 @@ fn unchanged_results_pass_and_the_baseline_holds_figures_and_settings() {
         "truncate",
         "--json",
     ];
-    let replay = parsed(&ends(here.path(), 0, &replay));
+    let replay = parse_json(&run_with_exit_code(here.path(), 0, &replay));
     let played = &replay["lanes"][2];
     assert_eq!(lane["settings"]["keep_recent"], 10.0);
     assert_eq!(
@@ -94,7 +94,7 @@ fn unchanged_results_pass_and_the_baseline_holds_figures_and_settings() {
         "truncate",
         "--json",
     ];
-    let diagnosed = parsed(&ends(here.path(), 0, &diagnosed));
+    let diagnosed = parse_json(&run_with_exit_code(here.path(), 0, &diagnosed));
     assert_eq!(figures["usd"], diagnosed["lanes"][2]["cost"]["usd"]);
 }
 
@@ -107,7 +107,7 @@ fn worse_settings_fail_and_the_changes_are_named() {
         "--set",
         "compression_trigger=0.95",
     ]);
-    let printed = ends(here.path(), 1, &args);
+    let printed = run_with_exit_code(here.path(), 1, &args);
     assert!(
         printed.contains("changed: keep_recent 120 instead of 10"),
         "{printed}"
@@ -118,7 +118,7 @@ fn worse_settings_fail_and_the_changes_are_named() {
     );
     let mut json = args.clone();
     json.push("--json");
-    let result = parsed(&ends(here.path(), 1, &json));
+    let result = parse_json(&run_with_exit_code(here.path(), 1, &json));
     assert_eq!(result["passed"], false);
     let session = &result["sessions"][0];
     assert_eq!(
@@ -131,10 +131,10 @@ fn worse_settings_fail_and_the_changes_are_named() {
         .find(|check| check["measure"] == "cost")
         .unwrap();
     assert_eq!(cost["ok"], false);
-    // A short session that no setting touches is not failed for it.
+    // The settings have no effect on the short session, so it passes.
     assert_eq!(result["sessions"][1]["passed"], true);
     let tolerant = gate(&["--set", "keep_recent=11", "--tolerance", "50%"]);
-    ends(here.path(), 0, &tolerant);
+    run_with_exit_code(here.path(), 0, &tolerant);
 }
 
 #[test]
@@ -143,11 +143,11 @@ fn a_session_with_changed_content_fails_without_a_comparison() {
     let file = here.path().join("kept/handoff.json");
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, format!("{text}\n")).unwrap();
-    let printed = ends(here.path(), 1, &GATE);
+    let printed = run_with_exit_code(here.path(), 1, &GATE);
     assert!(printed.contains("its content differs"), "{printed}");
     assert!(printed.ends_with("failed: 1 of 2 sessions\n"), "{printed}");
     fs::remove_file(&file).unwrap();
-    let printed = ends(here.path(), 0, &GATE);
+    let printed = run_with_exit_code(here.path(), 0, &GATE);
     assert!(
         printed.contains("not checked: 1 session of the baseline, such as kept/handoff.json"),
         "{printed}"
@@ -156,11 +156,11 @@ fn a_session_with_changed_content_fails_without_a_comparison() {
 
 #[test]
 fn limits_need_no_baseline_and_sessions_without_calls_are_skipped() {
-    let here = kept();
+    let here = folder_with_samples();
     fs::write(here.path().join("kept/notes.json"), "{\"a\": 1}").unwrap();
     let gate = ["gate", "kept", "--policy", "none"];
     let with = |more: &[&'static str]| gate.iter().chain(more).copied().collect::<Vec<_>>();
-    let printed = ends(
+    let printed = run_with_exit_code(
         here.path(),
         1,
         &with(&["--max-peak", "50%", "--max-overflows", "0"]),
@@ -173,7 +173,7 @@ fn limits_need_no_baseline_and_sessions_without_calls_are_skipped() {
         printed.contains("ok   kept/handoff.json  none"),
         "{printed}"
     );
-    ends(
+    run_with_exit_code(
         here.path(),
         0,
         &with(&["--max-peak", "9", "--max-at-risk", "0"]),
@@ -199,12 +199,12 @@ fn a_session_without_facts_is_not_judged() {
         "--min-survival",
         "90%",
     ];
-    let printed = ends(here.path(), 1, &gate);
+    let printed = run_with_exit_code(here.path(), 1, &gate);
     assert!(
         printed.starts_with("not judged talk.json  none\n"),
         "{printed}"
     );
-    let printed = ends(
+    let printed = run_with_exit_code(
         here.path(),
         0,
         &[&gate[..], &["--max-overflows", "0"]].concat(),
@@ -223,7 +223,7 @@ fn a_run_that_compares_nothing_fails() {
         "--baseline",
         "base.json",
     ];
-    let printed = ends(here.path(), 1, &other);
+    let printed = run_with_exit_code(here.path(), 1, &other);
     assert!(
         printed.contains("prune  not checked: not in the baseline"),
         "{printed}"
@@ -233,7 +233,7 @@ fn a_run_that_compares_nothing_fails() {
         "{printed}"
     );
     let junit = [&other[..], &["--json", "--junit", "r.xml"]].concat();
-    let result = parsed(&ends(here.path(), 1, &junit));
+    let result = parse_json(&run_with_exit_code(here.path(), 1, &junit));
     assert_eq!(
         (&result["passed"], &result["checks"]),
         (&false.into(), &0.into())
@@ -244,11 +244,11 @@ fn a_run_that_compares_nothing_fails() {
         "{xml}"
     );
     // A limit is enough, and so is one lane of the baseline.
-    ends(here.path(), 0, &[&other[..], &["--max-peak", "9"]].concat());
-    ends(here.path(), 0, &gate(&["--policy", "prune"]));
+    run_with_exit_code(here.path(), 0, &[&other[..], &["--max-peak", "9"]].concat());
+    run_with_exit_code(here.path(), 0, &gate(&["--policy", "prune"]));
     let new = here.path().join("kept/new.jsonl");
     fs::copy(here.path().join("kept/compacted.jsonl"), new).unwrap();
-    let printed = ends(here.path(), 0, &GATE);
+    let printed = run_with_exit_code(here.path(), 0, &GATE);
     assert!(
         printed.ends_with("passed: 2 sessions; nothing to compare in 1 session\n"),
         "{printed}"
@@ -257,7 +257,7 @@ fn a_run_that_compares_nothing_fails() {
 
 #[test]
 fn the_recorded_run_can_be_checked() {
-    let here = kept();
+    let here = folder_with_samples();
     let args = [
         "gate",
         "kept/compacted.jsonl",
@@ -267,10 +267,10 @@ fn the_recorded_run_can_be_checked() {
         "90%",
         "--json",
     ];
-    let result = parsed(&ends(here.path(), 1, &args));
+    let result = parse_json(&run_with_exit_code(here.path(), 1, &args));
     let lane = &result["sessions"][0]["lanes"][0];
     assert_eq!(lane["lane"], "recorded");
-    let inspected = parsed(&ends(
+    let inspected = parse_json(&run_with_exit_code(
         here.path(),
         0,
         &["inspect", "kept/compacted.jsonl", "--json"],
@@ -280,7 +280,7 @@ fn the_recorded_run_can_be_checked() {
 
 #[test]
 fn invalid_usage_is_rejected_in_one_line_and_writes_nothing() {
-    let here = kept();
+    let here = folder_with_samples();
     fs::write(here.path().join("diary.json"), "{\"dear\": 1}").unwrap();
     let file = "kept/handoff.json";
     let refusals: [(&[&str], &str); 13] = [
@@ -354,10 +354,10 @@ fn invalid_usage_is_rejected_in_one_line_and_writes_nothing() {
         ),
         (&["sweep", file, "--policy", "none"], "no setting to vary"),
     ];
-    for (args, printed) in refusals {
-        let error = ends(here.path(), 2, args);
+    for (args, message) in refusals {
+        let error = run_with_exit_code(here.path(), 2, args);
         assert!(
-            error.contains(printed) && error.lines().count() == 1,
+            error.contains(message) && error.lines().count() == 1,
             "{args:?}: {error}"
         );
     }
@@ -381,7 +381,7 @@ fn an_invalid_baseline_is_rejected() {
     ];
     for text in invalid {
         fs::write(&path, text).unwrap();
-        let printed = ends(here.path(), 2, &GATE);
+        let printed = run_with_exit_code(here.path(), 2, &GATE);
         assert_eq!(printed.lines().count(), 1, "{printed}");
     }
 }

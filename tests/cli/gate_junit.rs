@@ -1,6 +1,6 @@
 //! `plimsoll gate --junit`.
 
-use crate::gate::{ends, gate, kept, parsed, with_baseline};
+use crate::gate::{folder_with_samples, gate, parse_json, run_with_exit_code, with_baseline};
 use crate::xml::Element;
 use serde_json::{Value, json};
 use std::fs;
@@ -11,7 +11,7 @@ const ODD: &str = "kept/a \"b\" <c> & 'd'.jsonl";
 #[test]
 fn results_are_written_as_junit_xml() {
     let here = with_baseline();
-    ends(
+    run_with_exit_code(
         here.path(),
         1,
         &gate(&["--junit", "r.xml", "--max-peak", "40%"]),
@@ -30,9 +30,9 @@ fn results_are_written_as_junit_xml() {
         "{xml}"
     );
     // An earlier result is replaced. Any other file is not, and it is rejected before the replay.
-    ends(here.path(), 0, &gate(&["--junit", "r.xml"]));
+    run_with_exit_code(here.path(), 0, &gate(&["--junit", "r.xml"]));
     fs::write(here.path().join("diary.xml"), "<a/>").unwrap();
-    let printed = ends(here.path(), 2, &gate(&["--junit", "diary.xml"]));
+    let printed = run_with_exit_code(here.path(), 2, &gate(&["--junit", "diary.xml"]));
     assert!(
         printed.contains("is not a JUnit result of plimsoll gate"),
         "{printed}"
@@ -78,21 +78,21 @@ fn cases(result: &Element) -> Vec<(String, String, String, bool)> {
 
 /// Returns the result as JSON and as JUnit of two lanes over a folder in which that file was changed.
 fn gated() -> (Value, Element) {
-    let here = kept();
+    let here = folder_with_samples();
     let write = |text: &str| fs::write(here.path().join(ODD), text).expect("it is written");
     write(&two_talks());
     let lanes = ["--policy", "truncate@short", "--policy", "prune"];
     let set = ["--set", "short.keep_recent=2"];
     let base = ["--baseline", "base.json"];
     let gate = [&["gate", "kept"][..], &lanes, &set, &base].concat();
-    ends(here.path(), 0, &[&gate[..], &["--write-baseline"]].concat());
+    run_with_exit_code(here.path(), 0, &[&gate[..], &["--write-baseline"]].concat());
     write(&two_talks().replace("Done.", "Done, again."));
     let limits = ["--max-peak", "1%", "--max-overflows", "0"];
     let formats = ["--junit", "r.xml", "--json"];
-    let printed = ends(here.path(), 1, &[&gate[..], &limits, &formats].concat());
+    let printed = run_with_exit_code(here.path(), 1, &[&gate[..], &limits, &formats].concat());
     let text = fs::read_to_string(here.path().join("r.xml")).expect("it was written");
     let xml = crate::xml::document(&text).unwrap_or_else(|| panic!("not XML: {text}"));
-    (parsed(&printed), xml)
+    (parse_json(&printed), xml)
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `plimsoll sweep` on sample sessions.
 
-use crate::gate::{ends, kept, parsed};
+use crate::gate::{folder_with_samples, parse_json, run_with_exit_code};
 use crate::program::plimsoll;
 use crate::support::{folder, json, sample, stderr};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use std::fs;
 
 #[test]
 fn replay_and_gate_confirm_the_recommended_settings() {
-    let here = kept();
+    let here = folder_with_samples();
     let sweep = [
         "sweep",
         "kept/compacted.jsonl",
@@ -18,7 +18,7 @@ fn replay_and_gate_confirm_the_recommended_settings() {
         "60",
     ];
     let json: Vec<&str> = sweep.iter().copied().chain(["--json"]).collect();
-    let result = parsed(&ends(here.path(), 0, &json));
+    let result = parse_json(&run_with_exit_code(here.path(), 0, &json));
     let session = &result["sessions"][0];
     let points = session["points"].as_array().unwrap();
     assert_eq!((points.len(), &points[0]["current"]), (60, &true.into()));
@@ -44,15 +44,15 @@ fn replay_and_gate_confirm_the_recommended_settings() {
         replay.extend(["--set", set]);
         diagnose.extend(["--set", set]);
     }
-    let lane = &parsed(&ends(here.path(), 0, &replay))["lanes"][2];
+    let lane = &parse_json(&run_with_exit_code(here.path(), 0, &replay))["lanes"][2];
     assert_eq!(
         (&lane["peak_tokens"], &lane["compactions"]),
         (&figures["peak_tokens"], &figures["compactions"])
     );
-    let lane = &parsed(&ends(here.path(), 0, &diagnose))["lanes"][2];
+    let lane = &parse_json(&run_with_exit_code(here.path(), 0, &diagnose))["lanes"][2];
     assert_eq!(lane["cost"]["usd"], figures["usd"]);
     // The same as text, with the line to paste.
-    let text = ends(here.path(), 0, &sweep);
+    let text = run_with_exit_code(here.path(), 0, &sweep);
     let paste = set
         .iter()
         .fold(String::new(), |all, set| format!("{all} --set {set}"));
@@ -68,7 +68,7 @@ fn replay_and_gate_confirm_the_recommended_settings() {
 
 #[test]
 fn a_sweep_varies_the_given_settings_and_takes_folders() {
-    let here = kept();
+    let here = folder_with_samples();
     let args = [
         "sweep",
         "kept",
@@ -84,7 +84,7 @@ fn a_sweep_varies_the_given_settings_and_takes_folders() {
         "few.keep_recent=6",
         "--json",
     ];
-    let result = parsed(&ends(here.path(), 0, &args));
+    let result = parse_json(&run_with_exit_code(here.path(), 0, &args));
     assert_eq!(result["sessions"].as_array().map(Vec::len), Some(2));
     let points = result["sessions"][0]["points"].as_array().unwrap();
     let sets: Vec<String> = points
@@ -105,7 +105,7 @@ fn a_sweep_varies_the_given_settings_and_takes_folders() {
     let robust = &result["robust"];
     assert_eq!(robust["sessions"].as_array().map(Vec::len), Some(2));
     assert_eq!(robust["cross_validation"].as_array().map(Vec::len), Some(2));
-    let text = ends(here.path(), 0, &args[..args.len() - 1]);
+    let text = run_with_exit_code(here.path(), 0, &args[..args.len() - 1]);
     assert!(
         text.contains("One for all: ") && text.contains("2 sessions, 6 settings of prune, few"),
         "{text}"
@@ -114,14 +114,14 @@ fn a_sweep_varies_the_given_settings_and_takes_folders() {
 
 #[test]
 fn the_csv_of_a_sweep_agrees_with_its_json() {
-    let here = kept();
+    let here = folder_with_samples();
     let sweep = |output: &str| {
         let args = ["sweep", "kept/compacted.jsonl", "--points", "40", output];
-        ends(here.path(), 0, &args)
+        run_with_exit_code(here.path(), 0, &args)
     };
     let csv = sweep("--csv");
     let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
-    let result = parsed(&sweep("--json"));
+    let result = parse_json(&sweep("--json"));
     let points = result["sessions"][0]["points"].as_array().unwrap();
     assert_eq!(rows.len(), points.len() + 1);
     for column in [

@@ -6,18 +6,19 @@ use rayon::prelude::*;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// The messages of two sessions, matched by their content. Messages that only a recorded compaction copied are left out.
+/// The messages of two sessions, matched by their content. Messages that only a recorded compaction copied are left
+/// out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MessageMatches {
     /// Messages with the same content, in the order of A.
     pub same: Vec<[u32; 2]>,
     /// Messages that have other content but belong to the same tool call, in the order of A.
     pub changed: Vec<[u32; 2]>,
-    /// Messages that only A and only B contain, in their order.
+    /// Messages that only A contains and messages that only B contains, in their order.
     pub only: [Vec<u32>; 2],
     /// Number of messages of A and of B that only a recorded compaction copied. They are not compared.
     pub copied: [usize; 2],
-    /// Number of messages at the start of both sessions that are the same.
+    /// Number of messages with the same content at the start of both sessions.
     pub same_start: usize,
 }
 
@@ -26,45 +27,30 @@ impl MessageMatches {
     pub fn new(cases: [&Case; 2]) -> Self {
         let sessions = cases.map(|case| &*case.session);
         let [a, b] = sessions.map(compared);
-        let [of_a, of_b] = [hashes(sessions[0], &a), hashes(sessions[1], &b)];
-        let is_same = |(x, y): &(&u64, &u64)| x == y;
-        let same_start = of_a.iter().zip(&of_b).take_while(is_same).count();
-        let rest = a.len().min(b.len()) - same_start;
-        let ends = of_a.iter().rev().zip(of_b.iter().rev()).take(rest);
-        let same_end = ends.take_while(is_same).count();
-        let mut of_content: HashMap<u64, VecDeque<usize>> = HashMap::new();
-        let middle = same_start..b.len() - same_end;
-        for (idx, hash) in middle.clone().zip(&of_b[middle]) {
-            of_content.entry(*hash).or_default().push_back(idx);
+        let hashes = [hashes(sessions[0], &a), hashes(sessions[1], &b)];
+        let hash_pairs = hashes[0].iter().zip(&hashes[1]);
+        let same_start = hash_pairs.take_while(|(x, y)| x == y).count();
+        let partners = partners(&hashes[0], &hashes[1], same_start);
+        let matched: HashSet<usize> = partners.iter().flatten().copied().collect();
+        let (mut same, mut only_a) = (Vec::new(), Vec::new());
+        for (message, partner) in a.iter().zip(&partners) {
+            match partner {
+                Some(partner) => same.push([*message, b[*partner]]),
+                None => only_a.push(*message),
+            }
         }
-        let mut partner: Vec<Option<usize>> = vec![None; a.len()];
-        for (idx, partner) in partner.iter_mut().enumerate() {
-            *partner = if idx < same_start {
-                Some(idx)
-            } else if idx >= a.len() - same_end {
-                Some(idx + b.len() - a.len())
-            } else {
-                of_content.get_mut(&of_a[idx]).and_then(VecDeque::pop_front)
-            };
+        let in_b = b.iter().enumerate();
+        let only_b = in_b.filter(|(idx, _)| !matched.contains(idx));
+        let mut only = [only_a, only_b.map(|(_, message)| *message).collect()];
+        let changed = changed(sessions, &only);
+        for (side, messages) in only.iter_mut().enumerate() {
+            let is_changed: HashSet<u32> = changed.iter().map(|pair| pair[side]).collect();
+            messages.retain(|message| !is_changed.contains(message));
         }
-        let matched: HashSet<usize> = partner.iter().flatten().copied().collect();
-        let pairs = a.iter().zip(&partner);
-        let same = pairs.filter_map(|(message, partner)| Some([*message, b[(*partner)?]]));
-        let others = [
-            a.iter()
-                .zip(&partner)
-                .filter(|(_, partner)| partner.is_none())
-                .map(|(m, _)| *m)
-                .collect(),
-            (0..b.len())
-                .filter(|idx| !matched.contains(idx))
-                .map(|idx| b[idx])
-                .collect(),
-        ];
-        let (changed, only) = changed(sessions, others);
+        let n_compared = [a.len(), b.len()];
         Self {
-            copied: [0, 1].map(|side| sessions[side].messages.len() - [&of_a, &of_b][side].len()),
-            same: same.collect(),
+            copied: [0, 1].map(|side| sessions[side].messages.len() - n_compared[side]),
+            same,
             changed,
             only,
             same_start,
@@ -78,7 +64,7 @@ impl MessageMatches {
     }
 }
 
-/// Returns the messages of the history, and summaries.
+/// Returns the indices of the messages to compare: the history and summaries.
 fn compared(session: &Session) -> Vec<u32> {
     let messages = (0..).zip(&session.messages);
     let compared = messages.filter(|(_, message)| message.in_history || message.is_summary);
@@ -112,29 +98,50 @@ fn content_hash(session: &Session, message: &Message) -> u64 {
     hasher.finish()
 }
 
-/// Identifies a message apart from its content: the first of its tool results or calls.
-type Identity<'a> = (bool, &'a str);
+/// Returns the index in B of the message that matches each message of A, given the hashes of their contents.
+///
+/// Equal messages at the start and at the end of both sessions match by position, the others by their first equal
+/// message that is not matched yet.
+fn partners(a: &[u64], b: &[u64], same_start: usize) -> Vec<Option<usize>> {
+    let shorter_rest = a.len().min(b.len()) - same_start;
+    let ends = a.iter().rev().zip(b.iter().rev()).take(shorter_rest);
+    let same_end = ends.take_while(|(x, y)| x == y).count();
+    let mut unmatched: HashMap<u64, VecDeque<usize>> = HashMap::new();
+    for idx in same_start..b.len() - same_end {
+        unmatched.entry(b[idx]).or_default().push_back(idx);
+    }
+    let partner = |(idx, hash): (usize, &u64)| {
+        if idx < same_start {
+            Some(idx)
+        } else if idx >= a.len() - same_end {
+            Some(idx + b.len() - a.len())
+        } else {
+            unmatched.get_mut(hash).and_then(VecDeque::pop_front)
+        }
+    };
+    a.iter().enumerate().map(partner).collect()
+}
 
-/// Separates messages that exist in both sessions with other content from those that only one contains.
-fn changed(sessions: [&Session; 2], messages: [Vec<u32>; 2]) -> (Vec<[u32; 2]>, [Vec<u32>; 2]) {
+/// The first tool call or result of a message, which identifies the message apart from its content.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Identity<'a> {
+    /// The call with this id.
+    Call(&'a str),
+    /// The result of the call with this id.
+    Result(&'a str),
+}
+
+/// Returns the pairs of messages with the same identity, in the order of A. Identities that a session has several times
+/// are not paired.
+fn changed(sessions: [&Session; 2], messages: &[Vec<u32>; 2]) -> Vec<[u32; 2]> {
     let [in_a, in_b] = [0, 1].map(|side| by_identity(sessions[side], &messages[side]));
-    let [a, b] = messages;
-    let pair = |idx: &u32| {
-        let identity = identity(sessions[0], *idx)?;
-        let is_unique = in_a.get(&identity).copied().flatten().is_some();
-        let other = in_b.get(&identity).copied().flatten();
-        Some([*idx, other.filter(|_| is_unique)?])
+    let pair = |message: &u32| {
+        let identity = identity(sessions[0], *message)?;
+        let in_a = in_a.get(&identity).copied().flatten()?;
+        let in_b = in_b.get(&identity).copied().flatten()?;
+        Some([in_a, in_b])
     };
-    let changed: Vec<[u32; 2]> = a.iter().filter_map(pair).collect();
-    let is_changed =
-        |side: usize| -> HashSet<u32> { changed.iter().map(|pair| pair[side]).collect() };
-    let (changed_a, changed_b) = (is_changed(0), is_changed(1));
-    let only = |messages: Vec<u32>, is_changed: &HashSet<u32>| {
-        let only = messages.into_iter().filter(|idx| !is_changed.contains(idx));
-        only.collect()
-    };
-    let only = [only(a, &changed_a), only(b, &changed_b)];
-    (changed, only)
+    messages[0].iter().filter_map(pair).collect()
 }
 
 /// Returns messages by their identity; `None` for an identity that several messages have.
@@ -154,9 +161,9 @@ fn by_identity<'a>(session: &'a Session, messages: &[u32]) -> HashMap<Identity<'
 fn identity(session: &Session, message: u32) -> Option<Identity<'_>> {
     let parts = session.parts_of(&session.messages[message as usize]).iter();
     let mut identities = parts.filter_map(|part| match &part.body {
-        Body::ToolCall { call, .. } => Some((false, &**call)),
-        Body::ToolResult { call, .. } => Some((true, &**call)),
+        Body::ToolCall { call, .. } if !call.is_empty() => Some(Identity::Call(call)),
+        Body::ToolResult { call, .. } if !call.is_empty() => Some(Identity::Result(call)),
         _ => None,
     });
-    identities.find(|(_, call)| !call.is_empty())
+    identities.next()
 }

@@ -7,8 +7,8 @@ use crate::analysis::cost::CostSource;
 /// Names of the sessions.
 const NAMES: [&str; 2] = ["A", "B"];
 
-/// Returns a sentence or two for each assumption and unknown value of the costs. `advice` says how to set an unknown
-/// price.
+/// Returns a note for each managed conversation, unknown cost and modelled cost. `advice` describes how to set an
+/// unknown price.
 pub fn notes(sessions: &[SessionFigures; 2], advice: &str) -> Vec<String> {
     let mut notes = Vec::new();
     for (name, session) in NAMES.into_iter().zip(sessions) {
@@ -20,7 +20,7 @@ pub fn notes(sessions: &[SessionFigures; 2], advice: &str) -> Vec<String> {
         if session.cost.total().is_none() {
             notes.push(format!(
                 "{name}'s cost is unknown: {}",
-                unknown(session, advice)
+                why_unknown(session, advice)
             ));
         } else if session.cost.source == CostSource::Modelled {
             let missing = if session.reports_usage {
@@ -41,7 +41,7 @@ pub fn notes(sessions: &[SessionFigures; 2], advice: &str) -> Vec<String> {
 }
 
 /// Returns why the cost of a session is unknown.
-fn unknown(session: &SessionFigures, advice: &str) -> String {
+fn why_unknown(session: &SessionFigures, advice: &str) -> String {
     match session.unpriced_model.as_deref() {
         None => "no call was billed.".to_owned(),
         Some("") => format!("the file names no model. {advice}"),

@@ -19,7 +19,9 @@ pub struct PrefixGroup {
 }
 
 /// Estimates the price of groups if the first request of each writes its prefix to the cache and the others read it.
-/// `marks_cache`: the requests ask for caching where a provider requires that. `None` if the price is unknown.
+///
+/// `marks_cache`: whether the requests mark their prefix for the cache, which some providers require. Returns `None` if
+/// the price is unknown.
 pub fn cached_price(
     prices: &Prices,
     model: &str,
@@ -32,21 +34,21 @@ pub fn cached_price(
     let has_cache = marks_cache || rule.mode == CacheMode::Automatic;
     let mut total = PriceRange::default();
     for group in groups.iter().filter(|group| group.requests > 0) {
-        let n = group.requests;
         let cached = if has_cache {
             tariff.cached(group.prefix)
         } else {
             Tokens::ZERO
         };
-        let uncached = Tokens((group.prefix - cached).0 * n) + group.rest;
-        let sent = Tokens(group.prefix.0 + group.rest.0 / n);
-        let (input, output) = price.factors(sent);
+        let uncached = Tokens((group.prefix - cached).0 * group.requests) + group.rest;
+        let mean_request = Tokens(group.prefix.0 + group.rest.0 / group.requests);
+        let (input, output) = price.factors(mean_request);
         let written = tariff
             .write()
             .unwrap_or(price.input)
             .times(input)
             .of(cached);
-        let read = price.cache_read.times(input).of(Tokens(cached.0 * (n - 1)));
+        let reread = Tokens(cached.0 * (group.requests - 1));
+        let read = price.cache_read.times(input).of(reread);
         let usd = written + read + price.input.times(input).of(uncached);
         total.sent += usd;
         total.most += usd + price.output.times(output).of(group.answers);

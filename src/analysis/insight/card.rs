@@ -6,7 +6,7 @@ use crate::analysis::{Clause, Link, verdict};
 use crate::tokens::Basis;
 use crate::units::{Share, Tokens, Usd};
 
-/// Returns the clauses of the verdict and of the card, with links.
+/// Returns the verdict and the statements that follow it, with links.
 pub fn card(input: &InsightInput<'_>) -> Vec<Clause> {
     let mut clauses = verdict(
         input.case,
@@ -15,11 +15,86 @@ pub fn card(input: &InsightInput<'_>) -> Vec<Clause> {
         &input.trigger,
     )
     .clauses;
-    clauses.extend(card_details(input));
+    clauses.extend(card_statements(input));
     clauses
 }
 
-/// Formats the error of the calibration: `0.7 %`, `12 %`.
+/// Returns the statements of the card that follow the verdict.
+pub fn card_statements(input: &InsightInput<'_>) -> Vec<Clause> {
+    let mut clauses = heaviest_messages(input);
+    clauses.extend(cache(input));
+    clauses.extend(accuracy(input));
+    clauses
+}
+
+fn text(text: impl Into<String>) -> Clause {
+    Clause {
+        text: text.into(),
+        link: None,
+    }
+}
+
+fn link(text: impl Into<String>, link: Link) -> Clause {
+    Clause {
+        text: text.into(),
+        link: Some(link),
+    }
+}
+
+/// Returns `10 messages account for 14 % of all tokens sent.`
+fn heaviest_messages(input: &InsightInput<'_>) -> Vec<Clause> {
+    let heaviest = input.resent.heaviest(&input.case.session, FEW);
+    let share = input.resent.share(&heaviest);
+    // A share of the sent tokens is meaningless if calls report fewer tokens than the file holds.
+    let Some(first) = heaviest.first().filter(|_| share.0 <= 1.0) else {
+        return Vec::new();
+    };
+    let messages = those(heaviest.len(), "message accounts", "messages account");
+    let share = whole_percent(share);
+    vec![
+        text(" "),
+        link(messages, Link::Resent(first.message)),
+        text(format!(" for {share} of all tokens sent.")),
+    ]
+}
+
+/// Returns `Cache hit rate 84 %; 2 misses resent 126k tokens, for $0.40 more.`
+fn cache(input: &InsightInput<'_>) -> Vec<Clause> {
+    let Some(audit) = input.audit else {
+        return Vec::new();
+    };
+    let hit_rate = whole_percent(audit.hit_rate(input.recorded));
+    let mut clauses = vec![text(" Cache hit rate "), link(hit_rate, Link::Cache(None))];
+    let Some(worst) = audit.breaks.first() else {
+        clauses.push(text(", without a miss."));
+        return clauses;
+    };
+    let misses: usize = audit.breaks.iter().map(|found| found.calls).sum();
+    let resent: Tokens = audit.breaks.iter().map(|found| found.tokens).sum();
+    let cost: Option<Usd> = audit.breaks.iter().map(|found| found.usd).sum();
+    let cost = cost.map_or(String::new(), |usd| format!(", for ${:.2} more", usd.0));
+    let misses = those(misses, "miss", "misses");
+    clauses.extend([
+        text("; "),
+        link(misses, Link::Cache(Some(worst.first))),
+        text(format!(" resent {} tokens{cost}.", resent.short())),
+    ]);
+    clauses
+}
+
+/// Returns `Token counts are calibrated to within 0.7 %.`
+fn accuracy(input: &InsightInput<'_>) -> Vec<Clause> {
+    let Basis::Calibrated(Share(error)) = input.case.ledger.basis else {
+        return Vec::new();
+    };
+    vec![
+        text(" Token counts are calibrated to within "),
+        link(error_percent(error), Link::Count),
+        text("."),
+    ]
+}
+
+/// Formats the error of the calibration, such as `0.7 %` or `12 %`.
 fn error_percent(error: f64) -> String {
     let value = error * 100.0;
     match value {
@@ -28,43 +103,4 @@ fn error_percent(error: f64) -> String {
         0.0 => "0.0 %".to_owned(),
         _ => "<0.1 %".to_owned(),
     }
-}
-
-/// Returns the clauses of the card that follow the verdict.
-pub fn card_details(input: &InsightInput<'_>) -> Vec<Clause> {
-    let mut clauses = Vec::new();
-    let mut say = |text: String, link: Option<Link>| clauses.push(Clause { text, link });
-    let heaviest = input.resent.heaviest(&input.case.session, FEW);
-    let share = input.resent.share(&heaviest);
-    // A share of the sent tokens is meaningless if calls report fewer tokens than the file holds.
-    if let Some(first) = heaviest.first().filter(|_| share.0 <= 1.0) {
-        say(" ".to_owned(), None);
-        let messages = those(heaviest.len(), "message accounts", "messages account");
-        say(messages, Some(Link::Resent(first.message)));
-        let share = whole_percent(share);
-        say(format!(" for {share} of all tokens sent."), None);
-    }
-    if let Some(audit) = input.audit {
-        let read = whole_percent(audit.hit_rate(input.recorded));
-        say(" Cache hit rate ".to_owned(), None);
-        say(read, Some(Link::Cache(None)));
-        let lost: Tokens = audit.breaks.iter().map(|found| found.tokens).sum();
-        if let Some(worst) = audit.breaks.first() {
-            let n: usize = audit.breaks.iter().map(|found| found.calls).sum();
-            let more: Option<Usd> = audit.breaks.iter().map(|found| found.usd).sum();
-            let more = more.map_or(String::new(), |usd| format!(", for ${:.2} more", usd.0));
-            say("; ".to_owned(), None);
-            let misses = those(n, "miss", "misses");
-            say(misses, Some(Link::Cache(Some(worst.first))));
-            say(format!(" resent {} tokens{more}.", lost.short()), None);
-        } else {
-            say(", without a miss.".to_owned(), None);
-        }
-    }
-    if let Basis::Calibrated(Share(error)) = input.case.ledger.basis {
-        say(" Token counts are calibrated to within ".to_owned(), None);
-        say(error_percent(error), Some(Link::Count));
-        say(".".to_owned(), None);
-    }
-    clauses
 }

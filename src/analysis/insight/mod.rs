@@ -12,7 +12,7 @@ mod record;
 mod tool_use;
 mod waste;
 
-pub use card::{card, card_details};
+pub use card::{card, card_statements};
 pub use lane::{Lane, lane_insights};
 pub use loss::loss_insights;
 

@@ -16,15 +16,16 @@ pub struct Written {
     pub without_distractor: usize,
 }
 
-/// Writes the probes of a call whose source message is wanted, and selects at most `most` of them evenly by template. The
-/// selection is the same in every run.
+/// Writes the probes of a call whose source message is wanted, and selects at most `most` of them evenly by template.
+/// The selection is the same in every run.
 pub fn write(known: &KnownFacts<'_>, most: usize, is_wanted: impl Fn(&Probe) -> bool) -> Written {
     let mut written = Written::default();
     let mut generator = Generator::new(known.call as u64);
     let mut queues = Vec::new();
     for template in &TEMPLATES {
-        let (mut probes, left_out) = template.probes(known);
-        written.without_distractor += left_out;
+        let from_template = template.probes(known);
+        written.without_distractor += from_template.without_distractor;
+        let mut probes = from_template.probes;
         probes.retain(&is_wanted);
         generator.shuffle(&mut probes);
         queues.push(probes);

@@ -9,7 +9,7 @@ const DISCORDANT: f64 = 0.3;
 /// Assumed correlation of two pairs of the same compaction.
 const CORRELATION: f64 = 0.1;
 
-/// The power of a comparison of two lanes at 80 % and a significance of 5 %, with 30 % discordant pairs.
+/// A comparison of two lanes with a power of 80 %, a significance of 5 % and 30 % discordant pairs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Power {
     /// Factor by which clusters increase the needed pairs; 1 if pairs are independent.
@@ -17,14 +17,14 @@ pub struct Power {
 }
 
 impl Power {
-    /// Returns the number of pairs that detect a difference of two scores; `None` if the difference is not in 0 < d ≤ 1.
+    /// Returns the number of pairs that detect a difference of two scores; `None` unless 0 < difference ≤ 1.
     pub fn needed_pairs(&self, difference: f64) -> Option<usize> {
         let is_possible = difference > 0.0 && difference <= 1.0;
         is_possible.then(|| (independent_pairs(difference) * self.design_effect).ceil() as usize)
     }
 
-    /// Returns the smallest difference, in steps of a tenth of a point, that this number of pairs detects; `None` if even a
-    /// difference of 1 needs more.
+    /// Returns the smallest difference that this number of pairs detects, in steps of 0.001. Returns `None` if even a
+    /// difference of 1 needs more pairs.
     pub fn detectable(&self, pairs: usize) -> Option<f64> {
         let steps = (1..=1_000_u32).map(|step| f64::from(step) / 1e3);
         let mut detected = steps.filter(|d| self.needed_pairs(*d).is_some_and(|n| n <= pairs));
@@ -32,7 +32,7 @@ impl Power {
     }
 }
 
-/// Needed pairs by a test for paired shares, without clusters.
+/// Returns the needed pairs of a test for paired shares, without clusters.
 fn independent_pairs(difference: f64) -> f64 {
     let discordant = DISCORDANT.max(difference);
     let spread = (discordant - difference * difference).sqrt();

@@ -25,7 +25,7 @@ impl RiskAxis {
             .chain(kinds)
     }
 
-    /// Returns the name of a choice.
+    /// Returns the label in a list of choices.
     pub fn label(self) -> &'static str {
         match self {
             Self::References => "references at risk",
@@ -34,7 +34,7 @@ impl RiskAxis {
         }
     }
 
-    /// Returns the name of an axis or column.
+    /// Returns the label of a chart's axis or a table's column.
     pub fn axis_label(self) -> String {
         match self {
             Self::References => self.label().to_owned(),
@@ -43,8 +43,8 @@ impl RiskAxis {
         }
     }
 
-    /// Finds the facts of a session whose loss is compared; none for references at risk.
-    pub fn find(self, session: &Session) -> Option<ComparedFacts> {
+    /// Finds the facts of a session whose loss is compared; `None` for references at risk.
+    pub fn compared_facts(self, session: &Session) -> Option<ComparedFacts> {
         match self {
             Self::References => None,
             Self::Facts(kind) => Some(ComparedFacts {
@@ -59,7 +59,7 @@ impl RiskAxis {
 #[derive(Debug)]
 pub struct ComparedFacts {
     pub(super) facts: Facts,
-    /// Only facts of this kind count; none for all kinds.
+    /// The kind to count; `None` for all kinds.
     pub(super) kind: Option<FactKind>,
 }
 
@@ -79,7 +79,7 @@ pub struct Risk {
 /// The facts that the last call of a run lacked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LostFacts {
-    /// Their kind; none for all kinds.
+    /// Their kind; `None` for all kinds.
     pub kind: Option<FactKind>,
     /// Their number. Facts that only a predicted summary may hold count as lost.
     pub lost: usize,
@@ -95,7 +95,7 @@ impl LostFacts {
 }
 
 impl Risk {
-    /// Returns whether there is something to lose. Facts of a kind that the session does not state are not judged.
+    /// Returns whether the risk can be judged. Lost facts cannot if the session states none of their kind.
     pub fn is_judged(&self) -> bool {
         self.lost.is_none_or(|lost| lost.stated > 0)
     }

@@ -1,4 +1,5 @@
-//! The verdict about a session: its peak, the calls that crossed the trigger or the window, and the messages that caused it.
+//! The verdict about a session: its peak, the calls that crossed the trigger or the window, and the messages that
+//! caused it.
 //!
 //! It describes the recorded run, with reported tokens if the file has them.
 
@@ -12,12 +13,12 @@ use crate::tokens::Basis;
 use crate::units::Tokens;
 use culprit::{Culprit, culprit, heaviest_message};
 
-/// A few sentences about the recorded run: its peak, the limits it crossed, and the messages that caused it.
+/// The verdict as text and its severity.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verdict {
     /// The pieces of the text in order, with spaces and full stops.
     pub clauses: Vec<Clause>,
-    /// Severity.
+    /// The highest severity of a sentence.
     pub severity: Severity,
 }
 
@@ -29,7 +30,7 @@ pub enum Severity {
     Ok,
     /// A trigger was reached.
     Warning,
-    /// A call exceeded the usable window or the window, or the next one would.
+    /// A call exceeded the usable window, or the next one would.
     Bad,
 }
 
@@ -49,9 +50,9 @@ pub enum Link {
     Call(usize),
     /// The message with this index.
     Message(usize),
-    /// The messages with the most cumulative tokens; the first of them.
+    /// The list of the messages with the most cumulative tokens, at this message.
     Resent(usize),
-    /// The cache audit; the first call to show.
+    /// The cache audit, at this call if any.
     Cache(Option<usize>),
     /// The accuracy of the counts.
     Count,
@@ -71,7 +72,7 @@ pub fn verdict(
     output_reserve: Tokens,
     trigger: &Trigger,
 ) -> Verdict {
-    let mut sentence = Sentence {
+    let mut writer = VerdictWriter {
         case,
         clauses: Vec::new(),
         severity: Severity::Ok,
@@ -81,19 +82,19 @@ pub fn verdict(
         trigger,
     };
     if let Some(peak) = recorded.peak() {
-        sentence.peak(recorded, peak);
-        sentence.crossings(recorded, limits, peak);
-        sentence.unanswered(recorded, limits);
-        sentence.compactions();
+        writer.write_peak(recorded, peak);
+        writer.write_crossings(recorded, limits, peak);
+        writer.write_next_call(recorded, limits);
+        writer.write_compactions();
     } else {
-        let total = sentence.tokens(case.ledger.total(), false);
-        sentence.say(format!(
+        let total = writer.estimated(case.ledger.total());
+        writer.push(format!(
             "No model call in this file; it has {total} tokens."
         ));
     }
     Verdict {
-        clauses: sentence.clauses,
-        severity: sentence.severity,
+        clauses: writer.clauses,
+        severity: writer.severity,
     }
 }
 
@@ -130,58 +131,63 @@ fn sample_at(samples: &[Sample], peak: Peak) -> Option<&Sample> {
     }
 }
 
-/// Builds the text.
-struct Sentence<'a> {
+/// Writes the sentences of a verdict.
+struct VerdictWriter<'a> {
     case: &'a Case,
     clauses: Vec<Clause>,
     severity: Severity,
 }
 
-impl Sentence<'_> {
+impl VerdictWriter<'_> {
     /// Adds text without a link. Each sentence except the first begins with a space.
-    fn say(&mut self, text: impl Into<String>) {
+    fn push(&mut self, text: impl Into<String>) {
         self.clauses.push(Clause {
             text: text.into(),
             link: None,
         });
     }
 
-    fn link(&mut self, text: impl Into<String>, link: Link) {
+    fn push_link(&mut self, text: impl Into<String>, link: Link) {
         self.clauses.push(Clause {
             text: text.into(),
             link: Some(link),
         });
     }
 
-    fn call(&mut self, call: usize) {
-        self.link(format!("call {}", call + 1), Link::Call(call));
+    fn push_call(&mut self, call: usize) {
+        self.push_link(format!("call {}", call + 1), Link::Call(call));
     }
 
-    fn is(&mut self, severity: Severity) {
+    fn raise_severity(&mut self, severity: Severity) {
         self.severity = self.severity.max(severity);
     }
 
-    fn peak(&mut self, recorded: &Outcome, peak: Peak) {
+    /// Adds `Peaked at 80 % of the 200k window (161k) at call 34.`
+    fn write_peak(&mut self, recorded: &Outcome, peak: Peak) {
         let Some(sample) = sample_at(&recorded.samples, peak) else {
             return;
         };
         let window = sample.window.short();
         let share = whole_percent(peak.tokens.share_of(sample.window));
-        let is_reported = peak.call.is_some() && self.is_reported(sample);
-        let tokens = self.tokens(peak.tokens, is_reported);
+        let tokens = if peak.call.is_some() && self.is_reported(sample) {
+            peak.tokens.short()
+        } else {
+            self.estimated(peak.tokens)
+        };
         let place = match peak.call {
             Some(call) => format!("call {}", call + 1),
             None => "the end".to_owned(),
         };
-        self.say("Peaked at ");
-        self.link(
+        self.push("Peaked at ");
+        self.push_link(
             format!("{share} of the {window} window"),
             Link::Call(sample.call),
         );
-        self.say(format!(" ({tokens}) at {place}."));
+        self.push(format!(" ({tokens}) at {place}."));
     }
 
-    fn crossings(&mut self, recorded: &Outcome, limits: Limits<'_>, peak: Peak) {
+    /// Adds the calls that crossed the trigger, the usable window or the window.
+    fn write_crossings(&mut self, recorded: &Outcome, limits: Limits<'_>, peak: Peak) {
         let samples = &recorded.samples;
         let over_trigger = match &limits.trigger.lane {
             Some(lane) => samples.iter().find(|s| Some(s.call) == lane.call),
@@ -189,13 +195,13 @@ impl Sentence<'_> {
         };
         let over_usable = samples.iter().find(|s| s.tokens > limits.usable(s));
         let over_window = samples.iter().find(|s| s.tokens > s.window);
-        // A call may cross both; its message is named once.
+        // A call may cross both. The message that caused it is named once.
         let is_both = over_trigger.is_some_and(|t| over_window.is_some_and(|w| w.call == t.call));
         if over_usable.or(over_window).is_some() {
-            self.is(Severity::Bad);
+            self.raise_severity(Severity::Bad);
         }
         if let Some(sample) = over_trigger {
-            self.is(Severity::Warning);
+            self.raise_severity(Severity::Warning);
             let window = if is_both {
                 format!(" and the window ({})", sample.window.short())
             } else {
@@ -203,83 +209,89 @@ impl Sentence<'_> {
             };
             let trigger = limits.shown_trigger(sample);
             let name = limits.trigger.name();
-            self.crossed(&format!("{name} ({trigger}){window}"), samples, sample);
+            self.write_crossing(&format!("{name} ({trigger}){window}"), samples, sample);
         } else if let Some(compaction) = &limits.trigger.compaction {
-            self.is(Severity::Warning);
-            self.compacts(compaction, limits.trigger);
+            self.raise_severity(Severity::Warning);
+            self.write_first_compaction(compaction, limits.trigger);
         } else if let Some(sample) = sample_at(samples, peak) {
-            let trigger = limits.trigger(sample);
-            let end = if peak.tokens >= trigger && peak.call.is_none() {
-                " before the end"
-            } else {
-                ""
-            };
-            let (name, trigger) = (limits.trigger.name(), limits.shown_trigger(sample));
-            self.say(format!(" Never reached {name} ({trigger}){end}."));
+            self.write_trigger_not_reached(limits, peak, sample);
         }
         match (over_usable, over_window) {
             (_, Some(sample)) if !is_both => {
                 let window = sample.window.short();
-                self.crossed(&format!("the window ({window})"), samples, sample);
+                self.write_crossing(&format!("the window ({window})"), samples, sample);
             }
             (Some(sample), None) => {
                 let usable = limits.usable(sample).short();
-                self.say(format!(
+                self.push(format!(
                     " Cut into the output reserve (usable {usable}) at "
                 ));
-                self.call(sample.call);
-                self.say(".");
+                self.push_call(sample.call);
+                self.push(".");
             }
             _ => {}
         }
     }
 
-    /// Adds "picoclaw compacts from call 9 on, below its trigger of 98.3k tokens.": it has other triggers, too.
-    fn compacts(&mut self, compaction: &FirstCompaction, trigger: &Trigger) {
-        self.say(format!(" {} compacts from ", compaction.lane));
-        self.call(compaction.call);
+    /// Adds `Never reached the trigger of truncate (126k).`
+    fn write_trigger_not_reached(&mut self, limits: Limits<'_>, peak: Peak, sample: &Sample) {
+        let is_reached_at_end = peak.call.is_none() && peak.tokens >= limits.trigger(sample);
+        let end = if is_reached_at_end {
+            " before the end"
+        } else {
+            ""
+        };
+        let (name, trigger) = (limits.trigger.name(), limits.shown_trigger(sample));
+        self.push(format!(" Never reached {name} ({trigger}){end}."));
+    }
+
+    /// Adds `picoclaw compacts from call 9 on, below its trigger of 98.3k tokens.` Such a policy has other triggers,
+    /// too.
+    fn write_first_compaction(&mut self, compaction: &FirstCompaction, trigger: &Trigger) {
+        self.push(format!(" {} compacts from ", compaction.lane));
+        self.push_call(compaction.call);
         match &trigger.lane {
             Some(lane) if lane.name == compaction.lane && lane.call.is_none() => {
                 let tokens = lane.tokens.short();
-                self.say(format!(" on, below its trigger of {tokens} tokens."));
+                self.push(format!(" on, below its trigger of {tokens} tokens."));
             }
-            _ => self.say(" on."),
+            _ => self.push(" on."),
         }
     }
 
-    /// Adds "Crossed the trigger (126k) at call 212: read main.ts (+12.8k)."
-    fn crossed(&mut self, what: &str, samples: &[Sample], sample: &Sample) {
-        self.say(format!(" Crossed {what} at "));
-        self.call(sample.call);
+    /// Adds `Crossed the trigger (126k) at call 212: read main.ts (+12.8k).`
+    fn write_crossing(&mut self, limit: &str, samples: &[Sample], sample: &Sample) {
+        self.push(format!(" Crossed {limit} at "));
+        self.push_call(sample.call);
         match culprit(self.case, samples, sample) {
             Some(Culprit::Message(message)) => {
-                self.say(": ");
-                self.heavy(message);
+                self.push(": ");
+                self.push_message(message);
             }
             Some(Culprit::Base(base)) => {
-                let base = self.tokens(base, false);
-                self.say(format!(": system prompt and tools alone are {base}."));
+                let base = self.estimated(base);
+                self.push(format!(": system prompt and tools alone are {base}."));
             }
             Some(Culprit::Beginning(n)) => {
                 let plural = if n == 1 { "" } else { "s" };
-                self.say(format!(", which began with {n} message{plural}."));
+                self.push(format!(", which began with {n} message{plural}."));
             }
-            None => self.say("."),
+            None => self.push("."),
         }
     }
 
     /// Adds `read main.ts (+12.8k).`, linked to the message, with the message's tokens.
-    fn heavy(&mut self, message: usize) {
-        let is_estimate = self.case.ledger.basis == Basis::Estimated;
-        let about = if is_estimate { "≈" } else { "" };
+    fn push_message(&mut self, message: usize) {
+        let about = self.estimate_mark();
         let grown = self.case.ledger.message(message).short();
         let name = MessageName::of(self.case, message).to_string();
-        self.link(name, Link::Message(message));
-        self.say(format!(" ({about}+{grown})."));
+        self.push_link(name, Link::Message(message));
+        self.push(format!(" ({about}+{grown})."));
     }
 
-    /// Adds the next call if it would overflow. Sessions often end there, and no recorded call shows the cause.
-    fn unanswered(&mut self, recorded: &Outcome, limits: Limits<'_>) {
+    /// Adds the call after the last one if it would overflow. Sessions often end there, and no recorded call shows the
+    /// cause.
+    fn write_next_call(&mut self, recorded: &Outcome, limits: Limits<'_>) {
         let session = &self.case.session;
         let (Some(last), Some(sample)) = (session.calls.last(), recorded.samples.last()) else {
             return;
@@ -289,34 +301,35 @@ impl Sentence<'_> {
         if self.severity == Severity::Bad || !is_whole || tokens <= limits.usable(sample) {
             return;
         }
-        self.is(Severity::Bad);
+        self.raise_severity(Severity::Bad);
         let share = whole_percent(tokens.share_of(window));
         let since = last.context_end..session.messages.len();
-        let (needed, window) = (self.tokens(tokens, false), window.short());
-        self.say(format!(
+        let (needed, window) = (self.estimated(tokens), window.short());
+        self.push(format!(
             " The file ends before the next call, which would need {needed}, {share} of {window}"
         ));
         if let Some(message) = heaviest_message(self.case, since) {
-            self.say(": ");
-            self.heavy(message);
+            self.push(": ");
+            self.push_message(message);
         } else {
-            self.say(".");
+            self.push(".");
         }
     }
 
-    fn compactions(&mut self) {
+    /// Adds `2 compactions recorded.`
+    fn write_compactions(&mut self) {
         let recorded = &self.case.session.compactions;
         let Some(first) = recorded.first() else {
             return;
         };
         let last_call = self.case.session.calls.len().saturating_sub(1);
         let plural = if recorded.len() == 1 { "" } else { "s" };
-        self.say(" ");
-        self.link(
+        self.push(" ");
+        self.push_link(
             format!("{} compaction{plural}", recorded.len()),
             Link::Call(first.call.min(last_call)),
         );
-        self.say(" recorded.");
+        self.push(" recorded.");
     }
 
     fn is_reported(&self, sample: &Sample) -> bool {
@@ -327,10 +340,18 @@ impl Sentence<'_> {
             .is_some_and(|s| s.usage.is_some())
     }
 
-    /// Formats tokens, with `≈` before an estimate.
-    fn tokens(&self, tokens: Tokens, is_reported: bool) -> String {
-        let is_estimate = !is_reported && self.case.ledger.basis == Basis::Estimated;
-        format!("{}{}", if is_estimate { "≈" } else { "" }, tokens.short())
+    /// Returns `≈` if the counts of the session are estimates.
+    fn estimate_mark(&self) -> &'static str {
+        if self.case.ledger.basis == Basis::Estimated {
+            "≈"
+        } else {
+            ""
+        }
+    }
+
+    /// Formats tokens that are not reported, with `≈` before an estimate.
+    fn estimated(&self, tokens: Tokens) -> String {
+        format!("{}{}", self.estimate_mark(), tokens.short())
     }
 }
 

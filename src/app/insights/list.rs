@@ -148,7 +148,7 @@ mod tests {
                 insight(Level::Bad, 0, "c"),
                 insight(Level::Warning, 5, "d"),
             ],
-            details: Vec::new(),
+            statements: Vec::new(),
         };
         let rows = all(Some(&session), None, None);
         let order: Vec<_> = rows.iter().map(|row| &*row.insight.text).collect();

@@ -1,7 +1,7 @@
 //! Insights about the recorded session, and the details on its card.
 
 use crate::analysis::Clause;
-use crate::analysis::insight::{Insight, InsightInput, card_details, insights};
+use crate::analysis::insight::{Insight, InsightInput, card_statements, insights};
 use crate::app::cost::compute::Costs;
 use crate::app::runs::replays::Runs;
 
@@ -10,8 +10,8 @@ use crate::app::runs::replays::Runs;
 pub struct SessionInsights {
     /// Worst first.
     pub insights: Vec<Insight>,
-    /// Statements that follow the verdict on the card.
-    pub details: Vec<Clause>,
+    /// Statements on the card next to the verdict.
+    pub statements: Vec<Clause>,
 }
 
 impl SessionInsights {
@@ -26,7 +26,7 @@ impl SessionInsights {
         );
         Self {
             insights: insights(&input),
-            details: card_details(&input),
+            statements: card_statements(&input),
         }
     }
 }

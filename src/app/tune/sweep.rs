@@ -229,7 +229,7 @@ impl Job {
         let billing = &runs.config.billing;
         let prices = billing.prices();
         let bills = Bills::new(&runs.case, billing.at(&prices));
-        let facts = self.risk.find(&runs.case.session);
+        let facts = self.risk.compared_facts(&runs.case.session);
         let gauge = Gauge::new(&runs.case, bills, &self.names).by_facts(facts.as_ref());
         let noise = match self.risk {
             RiskAxis::References => {

@@ -69,7 +69,7 @@ impl Swept {
             options,
         } = *job;
         let names = Names::new(&case.session);
-        let facts = options.risk.find(&case.session);
+        let facts = options.risk.compared_facts(&case.session);
         let gauge = Gauge::new(case, Bills::new(case, billing), &names).by_facts(facts.as_ref());
         let done = AtomicUsize::new(0);
         let found = |_: usize, _: &Point| {

@@ -1,44 +1,67 @@
-//! Weights of a context and its pairs of calls and results, updated as entries are added and removed.
+//! Running sums over a context: its weights, and its tool calls and results without each other.
 
 use super::{Entry, EntryBody, Marker, PartStatus};
 use crate::engine::case::Case;
 use crate::session::Kind;
 use std::sync::Arc;
 
+/// Weights of content on two meters.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::engine) struct Weights {
+    /// Actual tokens.
+    pub(in crate::engine) tokens: u32,
+    /// Units of the policy's own meter.
+    pub(in crate::engine) metered: u32,
+}
+
 /// Running sums over the entries of a context.
 #[derive(Clone, Debug, Default)]
 pub(in crate::engine) struct Sums {
-    /// True tokens by kind, overhead included (as system).
+    /// Actual tokens by kind. The overhead counts as system.
     pub(in crate::engine) by_kind: [u64; Kind::ALL.len()],
-    /// True tokens, overhead included.
+    /// Actual tokens, overhead included.
     pub(in crate::engine) tokens: u64,
-    /// Units on the policy's own meter (tokens on most), without overhead.
+    /// Units of the policy's own meter (tokens on most), without overhead.
     pub(in crate::engine) metered: u64,
     pairs: Pairs,
 }
 
-/// Calls and results in the context.
+/// The occurrences of tool calls and results in the context.
 #[derive(Clone, Debug, Default)]
 struct Pairs {
-    /// Number of occurrences of the call and the result of each pair. Copies share each block until one changes it.
-    there: Vec<Arc<PairBlock>>,
+    /// Occurrences of each pair. Copies of the sums share a block until one of them changes it.
+    blocks: Vec<Arc<PairBlock>>,
     /// Number of pairs with one half missing.
     n_orphans: usize,
 }
 
-/// Pairs whose counts stand together.
+/// Number of pairs in a block.
 const BLOCK: usize = 512;
 
-/// Counts of calls and results of consecutive pairs.
-type PairBlock = [(u32, u32); BLOCK];
+/// Occurrences of consecutive pairs.
+type PairBlock = [Occurrences; BLOCK];
+
+/// Occurrences of a tool call and of its result.
+#[derive(Clone, Copy, Debug, Default)]
+struct Occurrences {
+    calls: u32,
+    results: u32,
+}
+
+impl Occurrences {
+    /// Whether only one of call and result occurs.
+    fn is_orphan(self) -> bool {
+        (self.calls > 0) != (self.results > 0)
+    }
+}
 
 impl Sums {
     /// Creates the sums of an empty context.
     pub(in crate::engine) fn new(case: &Case) -> Self {
-        let none: Arc<PairBlock> = Arc::new([(0, 0); BLOCK]);
+        let none: Arc<PairBlock> = Arc::new([Occurrences::default(); BLOCK]);
         Self {
             pairs: Pairs {
-                there: vec![none; case.index.n_pairs.div_ceil(BLOCK)],
+                blocks: vec![none; case.index.n_pairs.div_ceil(BLOCK)],
                 n_orphans: 0,
             },
             ..Self::default()
@@ -50,11 +73,11 @@ impl Sums {
         self.pairs.n_orphans
     }
 
-    /// Adds an untouched message with its weights (true tokens, and units of the policy's own meter).
+    /// Adds an unchanged message.
     #[inline]
-    pub(super) fn add_message(&mut self, case: &Case, message: usize, weights: (u32, u32)) {
-        self.tokens += u64::from(weights.0);
-        self.metered += u64::from(weights.1);
+    pub(super) fn add_message(&mut self, case: &Case, message: usize, weights: Weights) {
+        self.tokens += u64::from(weights.tokens);
+        self.metered += u64::from(weights.metered);
         for part in case.index.parts(message) {
             let tokens = u64::from(case.ledger.truth.per_part[part]);
             self.by_kind[case.index.kinds[part].index()] += tokens;
@@ -62,17 +85,16 @@ impl Sums {
         }
     }
 
-    /// Replaces content of these weights (true tokens, and units of the policy's own meter) by a written text of other
-    /// weights.
+    /// Replaces content of a kind by a written text.
     #[inline]
-    pub(super) fn put_text(&mut self, was: Kind, before: (u32, u32), after: (u32, u32)) {
-        self.by_kind[was.index()] -= u64::from(before.0);
-        self.by_kind[Kind::Notice.index()] += u64::from(after.0);
-        self.tokens = self.tokens + u64::from(after.0) - u64::from(before.0);
-        self.metered = self.metered + u64::from(after.1) - u64::from(before.1);
+    pub(super) fn put_text(&mut self, was: Kind, before: Weights, after: Weights) {
+        self.by_kind[was.index()] -= u64::from(before.tokens);
+        self.by_kind[Kind::Notice.index()] += u64::from(after.tokens);
+        self.tokens = self.tokens + u64::from(after.tokens) - u64::from(before.tokens);
+        self.metered = self.metered + u64::from(after.metered) - u64::from(before.metered);
     }
 
-    /// Adds an entry with its weights.
+    /// Adds an entry.
     pub(in crate::engine) fn add(&mut self, case: &Case, markers: &[Marker], entry: &Entry) {
         self.tokens += u64::from(entry.tokens);
         self.metered += u64::from(entry.metered);
@@ -87,7 +109,7 @@ impl Sums {
 
     /// Removes an entry.
     #[inline]
-    pub(in crate::engine) fn forget(&mut self, case: &Case, markers: &[Marker], entry: &Entry) {
+    pub(in crate::engine) fn remove(&mut self, case: &Case, markers: &[Marker], entry: &Entry) {
         self.tokens -= u64::from(entry.tokens);
         self.metered -= u64::from(entry.metered);
         self.change(
@@ -99,6 +121,7 @@ impl Sums {
         );
     }
 
+    /// Adds or removes an entry's tokens by kind with `weigh`, and its calls and results with `count`.
     #[inline]
     fn change(
         &mut self,
@@ -108,7 +131,7 @@ impl Sums {
         weigh: impl Fn(&mut u64, u64),
         count: impl Fn(&mut u32),
     ) {
-        // Usual case: a whole untouched message.
+        // Fast path for the usual entry: an unchanged message.
         if let EntryBody::Original(message) = entry.body {
             for part in case.index.parts(message as usize) {
                 let tokens = u64::from(case.ledger.truth.per_part[part]);
@@ -129,28 +152,30 @@ impl Sums {
 }
 
 impl Pairs {
-    /// Adds or removes a part.
+    /// Adds or removes a part with `change` if it is a call or a result.
     #[inline]
     fn change(&mut self, case: &Case, part: usize, change: impl Fn(&mut u32)) {
         let Some(pair) = case.index.pair[part] else {
             return;
         };
         let (block, idx) = (pair as usize / BLOCK, pair as usize % BLOCK);
-        let (calls, results) = &mut Arc::make_mut(&mut self.there[block])[idx];
-        let was_orphan = (*calls > 0) != (*results > 0);
-        let is_result = case.index.kinds[part] == Kind::ToolResult;
-        change(if is_result { results } else { calls });
-        let is_orphan = (*calls > 0) != (*results > 0);
-        self.n_orphans += usize::from(is_orphan);
+        let occurrences = &mut Arc::make_mut(&mut self.blocks[block])[idx];
+        let was_orphan = occurrences.is_orphan();
+        if case.index.kinds[part] == Kind::ToolResult {
+            change(&mut occurrences.results);
+        } else {
+            change(&mut occurrences.calls);
+        }
+        self.n_orphans += usize::from(occurrences.is_orphan());
         self.n_orphans -= usize::from(was_orphan);
     }
 }
 
-/// Passes the parts of a session message's entry to `give`, with their state.
+/// Calls `visit` with each part of a session message's entry and its status.
 pub(in crate::engine) fn each_part(
     case: &Case,
     entry: &Entry,
-    mut give: impl FnMut(usize, &PartStatus),
+    mut visit: impl FnMut(usize, &PartStatus),
 ) {
     let Some(message) = entry.message() else {
         return;
@@ -159,8 +184,8 @@ pub(in crate::engine) fn each_part(
     match &entry.body {
         EntryBody::Edited(edited) => {
             let statuses = parts.zip(edited.parts.as_slice());
-            statuses.for_each(|(part, status)| give(part, status));
+            statuses.for_each(|(part, status)| visit(part, status));
         }
-        _ => parts.for_each(|part| give(part, &PartStatus::Kept)),
+        _ => parts.for_each(|part| visit(part, &PartStatus::Kept)),
     }
 }

@@ -206,7 +206,7 @@ impl Working<'_> {
                 if !group.touches(entry.id) {
                     continue;
                 }
-                self.sums.forget(case, updater.markers, entry);
+                self.sums.remove(case, updater.markers, entry);
                 if !group.is_there(entry.id) {
                     touched.gone.push((idx, idx + n_missing));
                     continue;

@@ -199,7 +199,7 @@ impl Working<'_> {
         let mut updater = EntryUpdater::new(self.case, &meter, &mut markers, source);
         let covers = updater.covers(gone.iter().map(|idx| &was[*idx]));
         for idx in &gone {
-            self.sums.forget(self.case, updater.markers, &was[*idx]);
+            self.sums.remove(self.case, updater.markers, &was[*idx]);
         }
         if !gone.is_empty() {
             self.update_live(&was, &[], &gone);

@@ -106,8 +106,8 @@ impl Planner<'_> {
         }
         let n_cleared = which.len() as u64;
         let left = || {
-            let (_, marker) = self.working.marker_weights(&clear.marker);
-            Tokens(u64::from(marker) * n_cleared)
+            let marker = self.working.marker_weights(&clear.marker);
+            Tokens(u64::from(marker.metered) * n_cleared)
         };
         let marker = Arc::clone(&clear.marker);
         self.guarded(gone, left, || Plan::Ready(Edit::Clear { which, marker }))

@@ -1,6 +1,8 @@
 //! Reads messages, tool definitions and system prompts.
 
-use crate::formats::content::{CallMatcher, of_block, opaque, part, tool_definitions};
+use crate::formats::content::{
+    AnsweredCall, CallMatcher, of_block, opaque, part, tool_definitions,
+};
 use crate::formats::json;
 use crate::formats::message_list::time_of;
 use crate::formats::notes::unknown_role;
@@ -100,7 +102,7 @@ fn block(idx: usize, block: &Value, calls: &mut CallMatcher) -> Vec<Part> {
 }
 
 fn result(idx: usize, block: &Value, calls: &mut CallMatcher) -> Vec<Part> {
-    let (call, tool) = calls.answer(json::str_at(block, &["tool_use_id"]));
+    let AnsweredCall { id: call, tool } = calls.answer(json::str_at(block, &["tool_use_id"]));
     let content = block.get("content").unwrap_or(&Value::Null);
     let nested = content.as_array().into_iter().flatten();
     let nested = nested.filter(|b| !b.is_string() && json::str_at(b, &["text"]).is_none());

@@ -30,7 +30,7 @@ pub(super) const FORMAT: Format = Format {
     name: "claude_code",
     label: "Claude Code session",
     detect,
-    in_pieces: true,
+    reads_in_pieces: true,
     parse,
     write_own: Some(|session, managed| Ok(export::export(session, managed))),
     recorded: &[

@@ -48,7 +48,7 @@ pub(super) const FORMAT: Format = Format {
     name: "codex_rollout",
     label: "Codex rollout",
     detect,
-    in_pieces: true,
+    reads_in_pieces: true,
     parse,
     write_own: Some(export::export),
     recorded: &[

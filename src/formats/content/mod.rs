@@ -10,7 +10,7 @@ mod media;
 mod parts;
 mod payload;
 
-pub(super) use call_matcher::CallMatcher;
+pub(super) use call_matcher::{AnsweredCall, CallMatcher};
 pub use media::media_bytes;
 pub(super) use media::{Media, MediaSource, all_in, found, of_block, of_urls};
 pub(super) use parts::{assign_reasoning, is_of_result, opaque, part, tool_definitions};

@@ -1,6 +1,8 @@
 //! Reads messages.
 
-use crate::formats::content::{CallMatcher, of_block, opaque, part, tool_definitions};
+use crate::formats::content::{
+    AnsweredCall, CallMatcher, of_block, opaque, part, tool_definitions,
+};
 use crate::formats::json;
 use crate::formats::message_list::time_of;
 use crate::formats::notes::unknown_role;
@@ -164,7 +166,10 @@ fn result(value: &Value, calls: &mut CallMatcher) -> Vec<Part> {
     let id = json::str_at(value, &["tool_call_id"]);
     let is_legacy = json::str_at(value, &["role"]) == Some("function");
     let name = json::str_at(value, &["name"]);
-    let (call, known) = calls.answer(id.or(name.filter(|_| is_legacy)));
+    let AnsweredCall {
+        id: call,
+        tool: known,
+    } = calls.answer(id.or(name.filter(|_| is_legacy)));
     let content = value.get("content").unwrap_or(&Value::Null);
     let text = if content.is_object() {
         content.to_string()

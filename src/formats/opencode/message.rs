@@ -18,15 +18,21 @@ pub(super) struct Call {
     pub(super) usage: Option<Usage>,
 }
 
-/// Times at which tool outputs were pruned, with their calls.
-pub(super) type Pruned = Vec<(Millis, Box<str>)>;
+/// A tool output that the program pruned.
+#[derive(Debug)]
+pub(super) struct PrunedOutput {
+    /// Time of the pruning.
+    pub(super) time: Millis,
+    /// Id of the tool call.
+    pub(super) call: Box<str>,
+}
 
 /// Text that replaces a pruned output.
 pub(super) const CLEARED_OUTPUT: &str = "[Old tool result content cleared]";
 /// The request for a summary.
 pub(super) const SUMMARY_PROMPT: &str = "What did we do so far?";
 
-/// Creates a message with its time.
+/// Creates a message with the id, the time and the position of its record.
 pub(super) fn draft(row: &Row, role: Role, parts: Vec<Part>) -> Draft {
     Draft {
         id: json::str_at(&row.value, &["info", "id"]).map(Into::into),
@@ -42,20 +48,27 @@ pub(super) fn raw_parts(row: &Row) -> impl Iterator<Item = (usize, &Value)> {
     parts.into_iter().flatten().enumerate()
 }
 
-/// Returns the parts of a user message, and whether the program wrote all of it.
-pub(super) fn user_parts(row: &Row) -> (Vec<Part>, bool) {
+/// Parts of a user message.
+pub(super) struct UserParts {
+    pub(super) parts: Vec<Part>,
+    /// Whether the program wrote all of them.
+    pub(super) is_injected: bool,
+}
+
+/// Returns the parts of a user message.
+pub(super) fn user_parts(row: &Row) -> UserParts {
     let mut parts = Vec::new();
-    let mut is_programs_own = true;
+    let mut is_injected = true;
     for (idx, value) in raw_parts(row) {
         let kind = json::str_at(value, &["type"]).unwrap_or_default();
         let text = json::str_at(value, &["text"]).unwrap_or_default();
         match kind {
             "text" if !json::is_true(value, &["ignored"]) => {
-                is_programs_own &= json::is_true(value, &["synthetic"]);
+                is_injected &= json::is_true(value, &["synthetic"]);
                 parts.extend(content::text_part(idx, text));
             }
             "file" => {
-                is_programs_own = false;
+                is_injected = false;
                 parts.extend(file(idx, value, None));
             }
             "compaction" => parts.extend(content::text_part(idx, SUMMARY_PROMPT)),
@@ -66,20 +79,20 @@ pub(super) fn user_parts(row: &Row) -> (Vec<Part>, bool) {
             _ => {}
         }
     }
-    (parts, is_programs_own)
+    UserParts { parts, is_injected }
 }
 
-/// Returns an attachment as it is sent.
+/// Returns an attachment that is sent as media. `within` is the id of the tool call that returned it.
 fn file(idx: usize, value: &Value, within: Option<&str>) -> Option<Part> {
     media(value).map(|media| part(idx, media.body(within)))
 }
 
-/// Returns whether an attachment is sent as media.
+/// Whether an attachment is sent as media.
 pub(super) fn is_media(file: &Value) -> bool {
     media(file).is_some()
 }
 
-/// Returns the media of an attachment. Text files and folders are sent as separate texts.
+/// Returns the media of an attachment; `None` for text files and folders, which are sent as separate texts.
 fn media(file: &Value) -> Option<Media> {
     let mime = json::str_at(file, &["mime"]).unwrap_or_default();
     let is_sent_as_text = matches!(mime, "text/plain" | "application/x-directory");
@@ -97,7 +110,7 @@ const NOT_SENT: [&str; 6] = [
 ];
 
 /// Returns the model calls of an answer. The usage of the whole answer applies if its only call reports none.
-pub(super) fn calls(row: &Row, pruned: &mut Pruned) -> Vec<Call> {
+pub(super) fn calls(row: &Row, pruned: &mut Vec<PrunedOutput>) -> Vec<Call> {
     let mut calls: Vec<Call> = Vec::new();
     let mut is_open = false;
     for (idx, value) in raw_parts(row) {
@@ -110,7 +123,7 @@ pub(super) fn calls(row: &Row, pruned: &mut Pruned) -> Vec<Call> {
         if NOT_SENT.contains(&kind) {
             continue;
         }
-        if !is_open || calls.is_empty() {
+        if !is_open {
             calls.push(Call::default());
             is_open = true;
         }
@@ -160,7 +173,8 @@ fn encrypted_bytes(metadata: &Value) -> usize {
     }
 }
 
-fn tool(idx: usize, value: &Value, call: &mut Call, pruned: &mut Pruned) {
+/// Adds a tool call, and its result if the tool returned one.
+fn tool(idx: usize, value: &Value, call: &mut Call, pruned: &mut Vec<PrunedOutput>) {
     let field = |path: &[&str]| json::str_at(value, path);
     let id = field(&["callID"]).unwrap_or_default();
     let name = field(&["tool"]).unwrap_or_default();
@@ -169,11 +183,9 @@ fn tool(idx: usize, value: &Value, call: &mut Call, pruned: &mut Pruned) {
         .push(part(idx, content::call(Some(id), name, state.get("input"))));
     let status = field(&["state", "status"]).unwrap_or_default();
     let output = match status {
-        "completed" => json::str_at(state, &["output"]),
+        "completed" => field(&["state", "output"]),
         // An interrupted tool may have returned output.
-        "error" => {
-            json::str_at(state, &["metadata", "output"]).or_else(|| json::str_at(state, &["error"]))
-        }
+        "error" => field(&["state", "metadata", "output"]).or_else(|| field(&["state", "error"])),
         _ => None,
     };
     let Some(output) = output else {
@@ -191,15 +203,18 @@ fn tool(idx: usize, value: &Value, call: &mut Call, pruned: &mut Pruned) {
         attached
             .into_iter()
             .flatten()
-            .filter_map(|file_of| file(idx, file_of, Some(id))),
+            .filter_map(|attachment| file(idx, attachment, Some(id))),
     );
     if let Some(time) = json::millis_at(state, &["time", "compacted"]) {
-        pruned.push((time, id.into()));
+        pruned.push(PrunedOutput {
+            time,
+            call: id.into(),
+        });
     }
 }
 
 /// Returns the recorded data of an answer's model call.
-pub(super) fn reported(row: &Row, usage: Option<Usage>) -> CallDraft {
+pub(super) fn call_draft(row: &Row, usage: Option<Usage>) -> CallDraft {
     let info = |key| json::str_at(&row.value, &["info", key]);
     CallDraft {
         model: info("modelID").map(str::to_owned),

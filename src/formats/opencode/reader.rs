@@ -1,6 +1,6 @@
 //! Builds the session from its messages: calls, compactions and pruned outputs.
 
-use super::message::{self, CLEARED_OUTPUT, Pruned};
+use super::message::{self, CLEARED_OUTPUT, PrunedOutput, UserParts};
 use super::{FORMAT, identity};
 use crate::formats::json::Row;
 use crate::formats::mark::MARK;
@@ -88,7 +88,8 @@ struct OpenCodeReader {
     request: Option<CompactionRequest>,
     /// Ids of user messages that start a sub-agent.
     subtasks: HashSet<Box<str>>,
-    pruned: Pruned,
+    /// Tool outputs of the messages so far that are pruned later.
+    pruned: Vec<PrunedOutput>,
     /// Whether the usage of the following messages belongs to contexts that are no longer in the file.
     is_managed: bool,
 }
@@ -120,7 +121,7 @@ impl OpenCodeReader {
     }
 
     fn user(&mut self, row: &Row) -> bool {
-        let (parts, is_injected) = message::user_parts(row);
+        let UserParts { parts, is_injected } = message::user_parts(row);
         let id = json::str_at(&row.value, &["info", "id"]);
         if parts.is_empty() {
             return false;
@@ -168,7 +169,7 @@ impl OpenCodeReader {
                 .all(|(_, p)| json::str_at(p, &["type"]) != Some("step-start"));
         for call in calls {
             let usage = notes.usage(row.span.start, call.usage);
-            let reported = message::reported(row, usage);
+            let reported = message::call_draft(row, usage);
             // A failed answer is not resent. An interrupted answer is resent as far as it was received.
             let is_sent = !has_failed || aborted;
             if call.output.is_empty() || !is_sent {
@@ -248,14 +249,14 @@ impl OpenCodeReader {
         let Some(time) = time else {
             return;
         };
-        let (now, later): (Pruned, Pruned) = std::mem::take(&mut self.pruned)
+        let (now, later): (Vec<PrunedOutput>, Vec<PrunedOutput>) = std::mem::take(&mut self.pruned)
             .into_iter()
-            .partition(|(at, _)| at.0 <= time.0);
+            .partition(|output| output.time.0 <= time.0);
         self.pruned = later;
         if now.is_empty() {
             return;
         }
-        let calls: HashSet<Box<str>> = now.into_iter().map(|(_, call)| call).collect();
+        let calls: HashSet<Box<str>> = now.into_iter().map(|output| output.call).collect();
         let mut kept = Vec::with_capacity(self.context.len());
         let mut is_changed = false;
         for idx in std::mem::take(&mut self.context) {

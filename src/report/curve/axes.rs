@@ -1,6 +1,6 @@
 //! Axes of the curve: positions of calls and tokens, grid lines, thresholds and their labels.
 
-use super::{ASIDE, AXIS, Curve, LEFT, PLOT, RIGHT, ROW, SMALL, TOP, WIDTH, text};
+use super::{ASIDE, AXIS, Curve, FONT_SIZE, LEFT, PLOT, RIGHT, ROW, TOP, WIDTH, text};
 use crate::report::downsample::downsampled;
 use crate::report::drawing::{Anchor, Ink, Shape};
 use crate::units::Tokens;
@@ -120,7 +120,7 @@ impl Axes {
                 text: label,
                 ink,
                 anchor: Anchor::Start,
-                size: SMALL,
+                size: FONT_SIZE,
             });
         }
     }

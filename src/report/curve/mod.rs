@@ -1,5 +1,5 @@
-//! The curve as a drawing: the context at each call as one line per lane, with trigger, usable window and context
-//! window, and a row of ticks per lane for compactions.
+//! Draws the context at each call as one line per lane, with trigger, usable window and context window. Below the plot,
+//! each lane has a row with a tick at each compaction.
 
 mod axes;
 
@@ -25,7 +25,7 @@ pub struct Curve<'a> {
 /// A line of the curve.
 #[derive(Clone, Debug)]
 pub struct CurveLane<'a> {
-    /// Label, safe to show.
+    /// Name of the lane, escaped by `safe_text`.
     pub name: String,
     /// Kind of the line.
     pub kind: CurveKind,
@@ -42,31 +42,31 @@ pub enum CurveKind {
     Recorded,
     /// The run without compaction.
     Unmanaged,
-    /// The policy at this position.
+    /// The lane of the policy with this index.
     Policy(usize),
 }
 
-/// Width left of the plot, for numbers and names of the rows.
+/// Width left of the plot, for token numbers and lane names.
 const LEFT: f32 = 148.0;
-/// Width right of the plot, for names of the thresholds.
+/// Width right of the plot, for threshold names and numbers of compactions.
 const RIGHT: f32 = 120.0;
 /// Gap between the plot and the labels on its right.
 const ASIDE: f32 = 12.0;
 const TOP: f32 = 16.0;
 const WIDTH: f32 = 960.0;
 const PLOT: f32 = 264.0;
-/// Height between the plot and its rows, for numbers of calls.
+/// Height between the plot and the rows, for call numbers.
 const AXIS: f32 = 36.0;
 /// Height of a lane's row.
 const ROW: f32 = 20.0;
 /// Height of the legend.
-const KEY: f32 = 34.0;
-/// Size of text.
-const SMALL: f32 = 12.0;
-/// Maximum characters of a lane's name.
-const NAME: usize = 16;
+const LEGEND: f32 = 34.0;
+/// Font size.
+const FONT_SIZE: f32 = 12.0;
+/// Maximum number of characters of a lane's name.
+const MAX_NAME: usize = 16;
 
-/// Draws the curve; returns `None` without a call.
+/// Draws the curve. Returns `None` if there is no call.
 pub fn draw(curve: &Curve<'_>) -> Option<Drawing> {
     let axes = Axes::of(curve)?;
     let mut shapes = Vec::new();
@@ -83,7 +83,7 @@ pub fn draw(curve: &Curve<'_>) -> Option<Drawing> {
     legend(end, &mut shapes);
     Some(Drawing {
         width: WIDTH,
-        height: end + KEY - ROW / 2.0,
+        height: end + LEGEND - ROW / 2.0,
         description: description(curve),
         shapes,
     })
@@ -99,6 +99,7 @@ impl CurveKind {
         }
     }
 
+    /// Returns the lengths of dashes and gaps; empty for a solid line.
     fn dashes(self) -> &'static [f32] {
         match self {
             Self::Recorded | Self::Policy(0) => &[],
@@ -118,6 +119,7 @@ impl CurveKind {
     }
 }
 
+/// Draws the line of a lane, downsampled to pixel columns.
 fn line(axes: &Axes, lane: &CurveLane<'_>, shapes: &mut Vec<Shape>) {
     let heights = lane
         .samples
@@ -128,6 +130,7 @@ fn line(axes: &Axes, lane: &CurveLane<'_>, shapes: &mut Vec<Shape>) {
         .into_iter()
         .map(|[x, tokens]| [LEFT + x as f32, axes.y(tokens)])
         .collect();
+    // A single call becomes a horizontal line across the plot.
     if let [only] = points[..] {
         points.push([WIDTH - RIGHT, only[1]]);
     }
@@ -139,7 +142,8 @@ fn line(axes: &Axes, lane: &CurveLane<'_>, shapes: &mut Vec<Shape>) {
     });
 }
 
-/// Draws the row of a lane: its line style, its name, a tick at each compaction, a cross at each overflow.
+/// Draws the row of a lane: its line style, its name, a tick at each compaction, a cross at each overflow, and the number
+/// of compactions.
 fn row(axes: &Axes, lane: &CurveLane<'_>, y: f32, shapes: &mut Vec<Shape>) {
     let ink = lane.kind.ink();
     shapes.push(Shape::Line {
@@ -154,27 +158,23 @@ fn row(axes: &Axes, lane: &CurveLane<'_>, y: f32, shapes: &mut Vec<Shape>) {
         ink: Ink::Hairline,
         width: 1.0,
     });
-    let removing = lane.events.iter().filter(|e| e.effect == Effect::Removed);
-    let ticks = axes.columns(removing.map(|e| e.call), 1.0);
-    let rejected = lane.samples.iter().filter(|s| s.overflows).map(|s| s.call);
-    let crosses = axes.columns(rejected, 8.0);
+    let compactions = lane.events.iter().filter(|e| e.effect == Effect::Removed);
+    let ticks = axes.columns(compactions.clone().map(|e| e.call), 1.0);
+    let overflows = lane.samples.iter().filter(|s| s.overflows);
+    let crosses = axes.columns(overflows.map(|s| s.call), 8.0);
     shapes.push(strokes(ticks.iter().map(|x| tick(*x, y)), ink));
     let crosses = crosses.iter().flat_map(|x| cross(*x, y));
     shapes.push(strokes(crosses, Ink::Bad));
-    let n = lane
-        .events
-        .iter()
-        .filter(|e| e.effect == Effect::Removed)
-        .count();
-    let compactions = match n {
+    let label = match compactions.count() {
         0 => "no compaction".to_owned(),
         1 => "1 compaction".to_owned(),
         n => format!("{} compactions", crate::figure::grouped(n as u64)),
     };
     let at = [WIDTH - RIGHT + ASIDE, y];
-    shapes.push(text(at, compactions, Ink::Weak, Anchor::Start));
+    shapes.push(text(at, label, Ink::Weak, Anchor::Start));
 }
 
+/// Draws the legend below the last row, which ends at `end`.
 fn legend(end: f32, shapes: &mut Vec<Shape>) {
     let y = end + 8.0;
     shapes.push(strokes([tick(LEFT + 3.0, y)].into_iter(), Ink::Weak));
@@ -211,19 +211,20 @@ fn text(at: [f32; 2], text: String, ink: Ink, anchor: Anchor) -> Shape {
         text,
         ink,
         anchor,
-        size: SMALL,
+        size: FONT_SIZE,
     }
 }
 
+/// Returns a lane's name, shortened to [`MAX_NAME`].
 fn short(name: &str) -> String {
-    if name.chars().count() <= NAME {
+    if name.chars().count() <= MAX_NAME {
         return name.to_owned();
     }
-    let start: String = name.chars().take(NAME - 1).collect();
+    let start: String = name.chars().take(MAX_NAME - 1).collect();
     format!("{start}…")
 }
 
-/// Describes the picture in a sentence.
+/// Describes the drawing for readers who cannot see it.
 fn description(curve: &Curve<'_>) -> String {
     let peak = |lane: &CurveLane<'_>| {
         let most = lane.samples.iter().map(|s| s.tokens).max();

@@ -1,4 +1,4 @@
-//! Foreign text in a line of Markdown, shown verbatim and without effect.
+//! Escapes text for a line of Markdown, so that it is shown verbatim.
 
 /// Returns a text as a code span that also works in tables.
 pub(super) fn code(text: &str) -> String {
@@ -13,8 +13,8 @@ pub(super) fn code(text: &str) -> String {
     format!("{fence}{pad}{text}{pad}{fence}")
 }
 
-/// Returns a sentence with words that are Markdown syntax, or that a site would link, as code spans. Names between
-/// backticks stay as they are.
+/// Returns a sentence in which words that are Markdown syntax, or that a site would link, are code spans. Names in
+/// backticks stay code spans.
 pub(super) fn prose(text: &str) -> String {
     let words = text.split(' ').enumerate();
     let words = words.map(|(idx, word)| {
@@ -46,20 +46,14 @@ pub(super) fn longest_run(text: &str) -> usize {
     runs.map(str::len).max().unwrap_or(0)
 }
 
+/// Whether Markdown shows a word as it is. `is_lead`: it is the first of the line and starts with no letter.
 fn is_plain(word: &str, is_lead: bool) -> bool {
     let is_marked = word.contains(|c: char| r"\`*_{}[]<>#|&@~$^".contains(c));
-    let is_linked = ["://", "www.", ":", "-", "+"]
-        .iter()
-        .enumerate()
-        .any(|(n, mark)| match n {
-            0 => word.contains(mark),
-            1 => word.to_ascii_lowercase().contains(mark),
-            // Sites link `mailto:x`, but not a colon at the end of a word.
-            2 => word.trim_end_matches(':').contains(mark),
-            _ => word == *mark && is_lead,
-        });
-    let is_number = is_lead && word.ends_with(['.', ')']);
-    !(is_marked || is_linked || is_number)
+    // Sites link `https://x` and `mailto:x`, but not a word that ends with a colon.
+    let is_linked =
+        word.trim_end_matches(':').contains(':') || word.to_ascii_lowercase().contains("www.");
+    let is_list_marker = is_lead && (matches!(word, "-" | "+") || word.ends_with(['.', ')']));
+    !(is_marked || is_linked || is_list_marker)
 }
 
 #[cfg(test)]
@@ -67,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_span_holds_backticks_and_bars() {
+    fn code_spans_escape_backticks_and_bars() {
         assert_eq!(code("a"), "`a`");
         assert_eq!(code("a`b``c"), "```a`b``c```");
         assert_eq!(code("`a"), "`` `a ``");
@@ -77,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_would_be_obeyed_or_linked_are_code_and_others_are_not() {
+    fn only_words_with_markdown_syntax_or_links_become_code() {
         assert_eq!(
             prose("Peaked at 80 % of 200k (161k) at call 34."),
             "Peaked at 80 % of 200k (161k) at call 34."

@@ -2,17 +2,17 @@
 
 use crate::systems::python::PythonError;
 
-/// Maximum number of tries of one call.
+/// Maximum number of attempts of a call.
 const MAX_ATTEMPTS: u64 = 5;
-/// Seconds before the second try; each further wait is longer by this much.
-const WAIT: u64 = 10;
+/// Seconds before the second attempt. Each further wait is longer by as many seconds.
+const WAIT_SECONDS: u64 = 10;
 
 /// Reason why a model call returned no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The cost limit is reached.
     CostLimit(String),
-    /// The provider rejects the call. An overflow is one of these and ends the run like the others.
+    /// The provider rejects the call, also for an overflow. A rejection that is not temporary ends the run.
     Llm {
         /// The client's code for the status of the answer.
         code: String,
@@ -34,8 +34,8 @@ pub fn code_of_status(status: u16) -> &'static str {
 }
 
 impl Failure {
-    /// Returns the log line of a failed try; `None` for a cost limit.
-    pub fn of_attempt(&self, attempt: u64) -> Option<String> {
+    /// Returns the log line of a failed attempt; `None` for a cost limit.
+    pub fn attempt_line(&self, attempt: u64) -> Option<String> {
         match self {
             Self::CostLimit(_) => None,
             Self::Llm { code, message } => Some(format!(
@@ -47,21 +47,21 @@ impl Failure {
         }
     }
 
-    /// Returns the seconds until the next try; `None` if there is no next one.
+    /// Returns the seconds until the next attempt; `None` if there is none.
     pub fn wait_after(&self, attempt: u64) -> Option<u64> {
-        (attempt < MAX_ATTEMPTS && self.is_temporary()).then_some(WAIT * attempt)
+        (attempt < MAX_ATTEMPTS && self.is_temporary()).then_some(WAIT_SECONDS * attempt)
     }
 
-    /// Returns whether its text describes a temporary error.
+    /// Returns whether the error's text describes a temporary one.
     fn is_temporary(&self) -> bool {
-        let says = |text: &str, words: &[&str]| {
+        let mentions = |text: &str, words: &[&str]| {
             let text = text.to_lowercase();
             words.iter().any(|word| text.contains(word))
         };
         match self {
             Self::CostLimit(_) => false,
             Self::Llm { code, message } => {
-                let is_refusal = matches!(&**code, "authentication_error" | "invalid_api_key");
+                let is_denied = matches!(&**code, "authentication_error" | "invalid_api_key");
                 let words = [
                     "504",
                     "timeout",
@@ -69,14 +69,14 @@ impl Failure {
                     "overloaded",
                     "rate_limit",
                 ];
-                !is_refusal && says(message, &words)
+                !is_denied && mentions(message, &words)
             }
-            Self::Other(error) => says(&error.text, &["504", "timeout"]),
+            Self::Other(error) => mentions(&error.text, &["504", "timeout"]),
         }
     }
 
-    /// Returns the log line when it ends the run.
-    pub fn fatal(&self) -> String {
+    /// Returns the log line of a failure that ends the run.
+    pub fn fatal_line(&self) -> String {
         match self {
             Self::CostLimit(text) => format!("Cost limit exceeded: {text}"),
             Self::Llm { code, message } => format!("LLM error (fatal): {code} - {message}"),

@@ -7,7 +7,7 @@ use crate::systems::python::PythonError;
 use crate::units::Tokens;
 use std::ops::Range;
 
-/// Text that reindices a cleared result.
+/// Text that replaces a cleared result.
 pub const MARKER: &str = "[Old tool result content cleared]";
 
 /// Whether the scan stops at a result cleared earlier.

@@ -26,7 +26,7 @@ pub struct TurnState {
     pub tool_calls: i64,
     /// The agent.
     pub agent_id: String,
-    /// The form in which tools are described.
+    /// Form of the tool descriptions.
     pub tool_injection: ToolInjection,
     /// The context window.
     pub max_tokens: i64,
@@ -34,15 +34,15 @@ pub struct TurnState {
     pub output_reserved: i64,
     /// The turn of the last compaction; kept across user messages.
     pub last_compact_turn: i64,
-    /// `compression_trigger`, for the status.
+    /// `compression_trigger`, shown in the status.
     pub trigger: f64,
     /// The tool of a tool event.
     pub tool: Option<ToolContext>,
-    /// Uses the document's plain estimate instead of the shipped one.
+    /// Whether to use the plain estimate of the documentation instead of the shipped one.
     pub is_plain_estimate: bool,
     /// Whether an action changed the conversation.
     pub is_changed: bool,
-    /// The last computed estimate: conditions may use an old one.
+    /// The cached estimate. Conditions may use one from before a change.
     estimate: Option<i64>,
 }
 
@@ -60,7 +60,7 @@ pub struct ToolContext {
 }
 
 impl TurnState {
-    /// Makes the first turn of an agent that never compacted.
+    /// Creates the state of the first turn of an agent that never compacted.
     pub fn new(messages: impl Into<Messages>, max_tokens: i64, output_reserved: i64) -> Self {
         Self {
             messages: messages.into(),
@@ -90,7 +90,7 @@ impl TurnState {
     /// Returns the cached estimate, computing it if necessary.
     ///
     /// # Errors
-    /// As the estimate raises.
+    /// The exception that the estimate raises.
     pub fn estimated_tokens(&mut self) -> Result<i64, PythonError> {
         if let Some(known) = self.estimate {
             return Ok(known);
@@ -117,7 +117,7 @@ impl TurnState {
     /// Returns the estimate as a share of [`Self::effective_max_tokens`].
     ///
     /// # Errors
-    /// As the estimate raises.
+    /// The exception that the estimate raises.
     pub fn token_pressure(&mut self) -> Result<f64, PythonError> {
         Ok(self.estimated_tokens()? as f64 / self.effective_max_tokens() as f64)
     }

@@ -1,4 +1,4 @@
-//! The action of presets: when the loop compresses.
+//! The action of presets: the checks of the loop that compress the context.
 
 use super::compress::{Compressed, Settings, compress};
 use super::estimate::{sent, stored};
@@ -28,7 +28,7 @@ pub static ACTIONS: &[NamedAction] = &[NamedAction {
 
 /// Key of the compressor's state in memory.
 const STATE: &str = "hermes_state";
-/// Maximum compressions at the start of a turn, and before its calls.
+/// Maximum compressions at the start of a turn, and again before its calls.
 const MAX_ATTEMPTS: u32 = 3;
 
 fn compress_if_due(
@@ -39,22 +39,23 @@ fn compress_if_due(
     turn.state
         .update(input.count("reported") as u64, turn.settings.threshold);
     if input.call_in_turn == 0 {
-        turn.state.attempts = (input.turn, 0);
-        turn.at_start()?;
+        turn.state.attempts = 0;
+        turn.check_at_start()?;
     } else {
-        turn.after_tools()?;
+        turn.check_after_tools()?;
     }
-    turn.before_call()?;
+    turn.check_before_call()?;
     Ok(turn.finished())
 }
 
-/// The checks before a call.
+/// The context of a turn and the checks before its next call.
 struct Turn<'a, 'r> {
     replies: &'a mut Replies<'r>,
     system: Vec<ChatMessage>,
     /// The history without instructions.
     history: Vec<ChatMessage>,
-    tools: u64,
+    /// Tokens of the tool definitions.
+    tool_tokens: u64,
     settings: Settings,
     state: State,
     done: Rewritten,
@@ -70,7 +71,7 @@ impl<'a, 'r> Turn<'a, 'r> {
             replies,
             system: system.to_vec(),
             history: history.to_vec(),
-            tools: tools(input.tools).max(input.count("tools_tokens") as u64),
+            tool_tokens: tool_tokens(input.tools).max(input.count("tools_tokens") as u64),
             settings: Settings {
                 window: input.window,
                 threshold,
@@ -83,71 +84,76 @@ impl<'a, 'r> Turn<'a, 'r> {
         }
     }
 
-    /// The tokens of a request, estimated from the stored history.
-    fn stored(&self) -> u64 {
+    /// Returns the tokens of a request, estimated from the stored history.
+    fn stored_tokens(&self) -> u64 {
         let system = self
             .system
             .iter()
             .map(|m| m.joined_text("\n").chars().count() as u64);
-        system.sum::<u64>().div_ceil(4) + stored(&self.history) + self.tools
+        system.sum::<u64>().div_ceil(4) + stored(&self.history) + self.tool_tokens
     }
 
-    fn acts(&mut self, tokens: u64) -> bool {
+    /// Records the tokens as compared, and returns whether they require a compression.
+    fn compare(&mut self, tokens: u64) -> bool {
         self.done.compared = Some(tokens);
         self.done.terms = vec![("used".to_owned(), tokens as f64)];
         self.state.acts(tokens, self.settings.threshold)
     }
 
-    fn at_start(&mut self) -> Result<(), PendingRequest> {
+    /// Checks the stored history at the start of a turn.
+    fn check_at_start(&mut self) -> Result<(), PendingRequest> {
         let limits = self.settings;
         let is_short = self.history.len() <= limits.protect_first + limits.protect_last + 1;
         if is_short && stored(&self.history) < limits.threshold {
             return Ok(());
         }
-        let mut tokens = self.stored();
+        let mut tokens = self.stored_tokens();
         if self.state.defers(tokens, limits.threshold) {
             return Ok(());
         }
         self.state.last_prompt = self.state.last_prompt.map(|last| last.max(tokens));
         for _ in 0..MAX_ATTEMPTS {
-            if !self.acts(tokens) {
+            if !self.compare(tokens) {
                 break;
             }
-            let (n, before) = (self.history.len(), tokens);
+            let (n_before, tokens_before) = (self.history.len(), tokens);
             self.compress()?;
-            tokens = self.stored();
-            if self.history.len() >= n && tokens as f64 >= before as f64 * 0.95 {
+            tokens = self.stored_tokens();
+            if self.history.len() >= n_before && tokens as f64 >= tokens_before as f64 * 0.95 {
                 break;
             }
         }
         Ok(())
     }
 
-    fn after_tools(&mut self) -> Result<(), PendingRequest> {
+    /// Checks the newest prompt after the tools of the previous call.
+    fn check_after_tools(&mut self) -> Result<(), PendingRequest> {
         let tokens = match self.state.last_prompt {
-            Some(0) => stored(&self.history) + self.tools,
+            Some(0) => stored(&self.history) + self.tool_tokens,
             last => last.unwrap_or(0),
         };
-        if self.acts(tokens) {
+        if self.compare(tokens) {
             self.compress()?;
         }
         Ok(())
     }
 
-    fn before_call(&mut self) -> Result<(), PendingRequest> {
-        while self.history.len() > 1 && self.state.attempts.1 < MAX_ATTEMPTS {
+    /// Checks the request as it would be sent.
+    fn check_before_call(&mut self) -> Result<(), PendingRequest> {
+        while self.history.len() > 1 && self.state.attempts < MAX_ATTEMPTS {
             let request = [&self.system[..], &self.history].concat();
-            let tokens = sent(&request) + self.tools;
+            let tokens = sent(&request) + self.tool_tokens;
             let defers = self.state.defers(tokens, self.settings.threshold);
-            if defers || !self.acts(tokens) {
+            if defers || !self.compare(tokens) {
                 break;
             }
-            self.state.attempts.1 += 1;
+            self.state.attempts += 1;
             self.compress()?;
         }
         Ok(())
     }
 
+    /// Compresses the history and resets what the state knows about its size.
     fn compress(&mut self) -> Result<(), PendingRequest> {
         match compress(&self.history, self.settings, &mut self.state, self.replies)? {
             Compressed::Unchanged => return Ok(()),
@@ -162,7 +168,7 @@ impl<'a, 'r> Turn<'a, 'r> {
             }
         }
         self.done.fired = true;
-        self.state.compressed_estimate = self.stored();
+        self.state.compressed_estimate = self.stored_tokens();
         self.state.last_prompt = None;
         self.state.awaits_usage = true;
         Ok(())
@@ -178,7 +184,7 @@ impl<'a, 'r> Turn<'a, 'r> {
 }
 
 /// Returns the estimated tokens of tool definitions.
-fn tools(tools: &[Value]) -> u64 {
+fn tool_tokens(tools: &[Value]) -> u64 {
     let chars = |tool: &Value| {
         let tool = tool.get("function").unwrap_or(tool);
         let text = |key: &str| tool[key].as_str().map_or(0, |text| text.chars().count());

@@ -33,8 +33,8 @@ pub(super) struct State {
     pub(super) n_compressions: u32,
     /// The newest summary.
     pub(super) summary: Option<String>,
-    /// The turn, and the compressions before its calls.
-    pub(super) attempts: (u32, u32),
+    /// Compressions before the calls of the current turn.
+    pub(super) attempts: u32,
 }
 
 /// Returns the tokens at which the compressor acts.
@@ -67,7 +67,7 @@ impl Default for State {
             n_ineffective: 0,
             n_compressions: 0,
             summary: None,
-            attempts: (0, 0),
+            attempts: 0,
         }
     }
 }

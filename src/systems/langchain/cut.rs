@@ -1,16 +1,19 @@
-//! The position of the cut between summarized and kept messages.
+//! The boundary between summarized and kept messages.
 
 use super::estimate::total;
 use crate::chat::ChatMessage;
 
-/// The amount of messages to keep.
+/// The amount of recent messages to keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::systems) enum Keep {
+    /// At most this number of messages.
     Messages(usize),
+    /// Messages of at most this number of tokens.
     Tokens(u64),
 }
 
-/// Returns the first kept message; 0 if nothing is removed. `scaled_total` is the scaled estimate of all messages.
+/// Returns the index of the first kept message; 0 if nothing is removed. `scaled_total` is the estimate of all messages,
+/// scaled to reported usage.
 pub(in crate::systems) fn cut(messages: &[ChatMessage], keep: Keep, scaled_total: u64) -> usize {
     let n = messages.len();
     match keep {
@@ -28,20 +31,20 @@ pub(in crate::systems) fn cut(messages: &[ChatMessage], keep: Keep, scaled_total
     }
 }
 
-/// Moves a cut at tool results back to the answer with one of their calls, else behind the results.
+/// Moves a cut at tool results back to the answer with one of their calls, or behind the results if there is none.
 fn without_torn_pairs(messages: &[ChatMessage], cut: usize) -> usize {
     let results = messages[cut..].iter().take_while(|m| m.is("tool"));
+    let n_results = results.clone().count();
+    if n_results == 0 {
+        return cut;
+    }
     let ids: Vec<_> = results
         .filter_map(|result| result.call_id.as_deref())
         .collect();
-    if !messages.get(cut).is_some_and(|m| m.is("tool")) {
-        return cut;
-    }
     let has_call = |message: &ChatMessage| {
         let mut calls = message.calls().iter();
         calls.any(|call| call.id.as_deref().is_some_and(|id| ids.contains(&id)))
     };
-    let n_results = messages[cut..].iter().take_while(|m| m.is("tool")).count();
     let answer = messages[..cut].iter().rposition(has_call);
     answer.unwrap_or(cut + n_results)
 }

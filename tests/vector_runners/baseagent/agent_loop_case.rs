@@ -22,13 +22,9 @@ const USAGE: Usage = Usage {
 
 /// Runs a case of the loop.
 pub(super) fn run_loop(case: &Case) -> Answer {
-    let is_image = |text: &&str| text.starts_with("data:image/");
     let given = texts(&case.input);
-    if texts(&case.expected)
-        .into_iter()
-        .filter(is_image)
-        .any(|image| !given.contains(&image))
-    {
+    let is_unstated_image = |text: &&str| text.starts_with("data:image/") && !given.contains(text);
+    if texts(&case.expected).iter().any(is_unstated_image) {
         return Err(unstated("an image that a tool returned"));
     }
     let text = |key: &str| case.input[key].as_str().unwrap_or_default().to_owned();
@@ -37,11 +33,11 @@ pub(super) fn run_loop(case: &Case) -> Answer {
         system_prompt: text("system_prompt"),
         initial_state: text("initial_state_output"),
     };
-    let whole = |key: &str, default| case.config[key].as_i64().unwrap_or(default);
+    let integer = |key: &str, default| case.config[key].as_i64().unwrap_or(default);
     let settings = Settings {
         limits: limits(&case.config),
-        max_output_tokens: whole("max_output_tokens", 2500),
-        max_iterations: whole("max_iterations", 200),
+        max_output_tokens: integer("max_output_tokens", 2500),
+        max_iterations: integer("max_iterations", 200),
         is_caching: case.config["cache_enabled"].as_bool().unwrap_or(true),
     };
     let mut script = Script {
@@ -66,6 +62,7 @@ pub(super) fn run_loop(case: &Case) -> Answer {
     ]))
 }
 
+/// Returns a request as case files state it.
 fn request(request: &Request) -> Value {
     let tokens = total_tokens(&request.messages).ok();
     if request.is_compaction {
@@ -77,11 +74,16 @@ fn request(request: &Request) -> Value {
     }
 }
 
+/// Answers from a case file.
 struct Script<'a> {
     input: &'a Value,
+    /// Number of answers given so far.
     n_answers: usize,
+    /// Number of tool outputs given so far.
     n_outputs: usize,
+    /// Whether the run asked for more answers than the script has.
     has_ended: bool,
+    /// Whether the script names an exception without stating its code.
     is_unstated: bool,
 }
 
@@ -129,7 +131,7 @@ impl Environment for Script<'_> {
     }
 }
 
-/// Returns the calls of the `n`th answer, named `call_N_I` by default.
+/// Returns the tool calls of the `n`th answer. The default id of a call is `call_N_I`.
 fn calls(calls: &Value, n: usize) -> Vec<ToolCall> {
     let calls = calls.as_array().into_iter().flatten().enumerate();
     calls
@@ -143,6 +145,7 @@ fn calls(calls: &Value, n: usize) -> Vec<ToolCall> {
         .collect()
 }
 
+/// Returns the content block of an image in a tool output.
 fn image_block(part: &Value) -> Option<Block> {
     if !part.is_object() {
         return None;

@@ -1,18 +1,18 @@
-//! Texts that JSON cannot represent: unpaired surrogates, which case files escape.
+//! Text with unpaired surrogates, which case files escape.
 
 use plimsoll::systems::python::PythonError;
 
-/// Decodes UTF-16 units to text as `str.encode` does: half of a surrogate pair is an error.
+/// Decodes UTF-16 units to text. Rejects unpaired surrogates as Python's `str.encode` does.
 ///
 /// # Errors
-/// `UnicodeEncodeError`, naming the first run of them.
+/// `UnicodeEncodeError` with the position of the first run of unpaired surrogates.
 pub(super) fn utf8_of(units: impl IntoIterator<Item = u16>) -> Result<String, PythonError> {
     let chars: Vec<_> = char::decode_utf16(units).collect();
     let Some(first) = chars.iter().position(Result::is_err) else {
         return Ok(chars.into_iter().flatten().collect());
     };
     let run = chars[first..].iter().take_while(|c| c.is_err()).count();
-    let what = match &chars[first] {
+    let unencodable = match &chars[first] {
         Err(unit) if run == 1 => {
             let unit = unit.unpaired_surrogate();
             format!("character '\\u{unit:04x}' in position {first}")
@@ -21,7 +21,7 @@ pub(super) fn utf8_of(units: impl IntoIterator<Item = u16>) -> Result<String, Py
     };
     Err(PythonError::new(
         "UnicodeEncodeError",
-        format!("'utf-8' codec can't encode {what}: surrogates not allowed"),
+        format!("'utf-8' codec can't encode {unencodable}: surrogates not allowed"),
     ))
 }
 
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_a_pair_alone_cannot_be_encoded() {
+    fn an_unpaired_surrogate_is_an_error() {
         assert_eq!(utf8_of([0xd83d, 0xde00]).unwrap(), "😀");
         assert_eq!(
             utf8_of([0x61, 0xd800]).unwrap_err().text,

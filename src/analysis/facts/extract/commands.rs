@@ -31,10 +31,8 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
         let Body::ToolCall { call: id, .. } = &located.part.body else {
             continue;
         };
-        let result = material.results.get(&**id);
-        let known = result
-            .map(|(_, part)| outcome(material, *part))
-            .unwrap_or_default();
+        let result = material.results.get(&**id).copied();
+        let known = result.and_then(|part| outcome(material, part));
         let search = Search::new(line)
             .or(core(line))
             .with(known.map(|(outcome, _)| outcome));
@@ -47,7 +45,7 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
         let mut draft = located
             .draft(FactKind::Command, search, line)
             .detail(&detail);
-        draft.evidence = known.and(result).map(|(_, part)| *part);
+        draft.evidence = known.and(result);
         found.push(draft);
     }
 }

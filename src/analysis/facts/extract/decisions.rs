@@ -6,7 +6,7 @@ use crate::analysis::facts::text::Search;
 use crate::session::{Body, Role};
 
 /// Pieces of names of tools that ask the user.
-const ASKS: [&str; 6] = [
+const ASKING_TOOLS: [&str; 6] = [
     "ask_followup",
     "ask_user",
     "askfollowup",
@@ -18,36 +18,38 @@ const ASKS: [&str; 6] = [
 const MAX_ANSWER: usize = 400;
 
 pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
-    let mut asks = false;
+    let mut model_asked = false;
     for located in material.located_parts() {
         match &located.part.body {
             Body::ToolResult { tool, text, .. } => {
                 let tool = tool.to_lowercase();
-                if ASKS.iter().any(|piece| tool.contains(piece)) {
+                if ASKING_TOOLS.iter().any(|piece| tool.contains(piece)) {
                     found.extend(decision(located, text));
                 }
-                asks = false;
+                model_asked = false;
             }
             Body::Text(text) if located.message.role == Role::Assistant => {
-                asks = text.trim_end().ends_with('?');
+                model_asked = text.trim_end().ends_with('?');
             }
             Body::Text(text)
-                if located.message.role == Role::User
-                    && !located.message.is_injected
-                    && std::mem::take(&mut asks) =>
+                if located.message.role == Role::User && !located.message.is_injected =>
             {
-                found.extend(decision(located, text));
+                if model_asked {
+                    found.extend(decision(located, text));
+                }
+                model_asked = false;
             }
             _ => {}
         }
     }
 }
 
+/// Returns the decision in an answer, unless it is long, a question itself or markup.
 fn decision(located: LocatedPart<'_>, answer: &str) -> Option<Draft> {
     let answer = answer.trim();
-    let is_short = answer.chars().count() <= MAX_ANSWER
+    let is_decision = answer.chars().count() <= MAX_ANSWER
         && !answer.is_empty()
         && !answer.ends_with('?')
         && !answer.starts_with('<');
-    is_short.then(|| located.draft(FactKind::Decision, Search::new(answer).or_words(), answer))
+    is_decision.then(|| located.draft(FactKind::Decision, Search::new(answer).or_words(), answer))
 }

@@ -32,13 +32,12 @@ const EXTRACTORS: [fn(&Material<'_>, &mut Vec<Draft>); 9] = [
     values::find,
 ];
 
-/// Compiles a pattern. Its word boundaries are those of ASCII: a boundary of Unicode is searched slowly in texts with
-/// other characters.
+/// Compiles a pattern with ASCII word boundaries. Unicode word boundaries are slow in texts with other characters.
 fn compile(text: &str) -> Option<Regex> {
     Regex::new(&text.replace(r"\b", r"(?-u:\b)")).ok()
 }
 
-/// A fact that was found.
+/// A fact as an extractor finds it.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     pub(super) kind: FactKind,
@@ -49,12 +48,13 @@ pub(super) struct Draft {
     pub(super) detail: Box<str>,
     /// A later fact of the same kind with the same key replaces it.
     pub(super) key: String,
+    /// Index of the message that replaces the fact.
     pub(super) until: Option<u32>,
-    /// The part that states its outcome.
+    /// Index of the part that states its outcome.
     pub(super) evidence: Option<u32>,
 }
 
-/// A part of the history.
+/// A part of the history with its message.
 #[derive(Clone, Copy)]
 struct LocatedPart<'a> {
     message: &'a Message,
@@ -64,7 +64,8 @@ struct LocatedPart<'a> {
 }
 
 impl LocatedPart<'_> {
-    /// Creates a fact in this part. `text` is searched in it for the span.
+    /// Creates a fact in this part. Its span is that of the searched text, or the whole part if the text does not
+    /// occur.
     fn draft(&self, kind: FactKind, search: Search, key: &str) -> Draft {
         let raw = match &self.part.body {
             Body::ToolCall { arguments, .. } => arguments,
@@ -75,6 +76,7 @@ impl LocatedPart<'_> {
         self.draft_at(kind, search, key, span)
     }
 
+    /// Creates a fact at a span of this part.
     fn draft_at(&self, kind: FactKind, search: Search, key: &str, span: Range<usize>) -> Draft {
         Draft {
             kind,
@@ -91,6 +93,7 @@ impl LocatedPart<'_> {
 }
 
 impl Draft {
+    /// Sets the detail.
     fn detail(self, detail: &str) -> Self {
         Self {
             detail: detail.into(),
@@ -99,13 +102,13 @@ impl Draft {
     }
 }
 
-/// The session as the extractors read it.
+/// The session, indexed for the extractors.
 struct Material<'a> {
     session: &'a Session,
-    /// By part: the arguments of a tool call.
+    /// Arguments of the tool call in each part, if the part is one and they are JSON.
     arguments: Vec<Option<Value>>,
-    /// Indices of the message and part with the result of a call, by the call's id.
-    results: HashMap<&'a str, (u32, u32)>,
+    /// Index of the part with the result of a call, by the call's id.
+    results: HashMap<&'a str, u32>,
     /// Whether the file marks failed results.
     marks_errors: bool,
 }
@@ -116,38 +119,25 @@ impl<'a> Material<'a> {
             Body::ToolCall { arguments, .. } => serde_json::from_str(arguments).ok(),
             _ => None,
         });
-        let mut material = Self {
-            session,
-            arguments: arguments.collect(),
-            results: HashMap::new(),
-            marks_errors: false,
-        };
         let mut results = HashMap::new();
         let mut marks_errors = false;
-        for located in material.located_parts() {
+        for located in located_parts(session) {
             if let Body::ToolResult { call, is_error, .. } = &located.part.body {
-                results.insert(&**call, (located.message_idx, located.part_idx));
+                results.insert(&**call, located.part_idx);
                 marks_errors |= is_error;
             }
         }
-        material.results = results;
-        material.marks_errors = marks_errors;
-        material
+        Self {
+            session,
+            arguments: arguments.collect(),
+            results,
+            marks_errors,
+        }
     }
 
     /// Returns all parts of the history, in order.
     fn located_parts(&self) -> impl Iterator<Item = LocatedPart<'a>> + use<'a> {
-        let session = self.session;
-        let messages = (0..).zip(&session.messages);
-        let history = messages.filter(|(_, message)| message.in_history && !message.is_summary);
-        history.flat_map(move |(message_idx, message)| {
-            message.parts.clone().map(move |part| LocatedPart {
-                message,
-                message_idx,
-                part: &session.parts[part],
-                part_idx: part as u32,
-            })
-        })
+        located_parts(self.session)
     }
 
     /// Returns the tool calls of the model with their tool and arguments, if these are JSON.
@@ -167,14 +157,14 @@ impl<'a> Material<'a> {
         self.texts(|message| message.role == Role::User && !message.is_injected)
     }
 
-    /// Returns the texts of these messages.
+    /// Returns the texts of the messages that match.
     fn texts(
         &self,
-        is_from: impl Fn(&Message) -> bool,
+        matches: impl Fn(&Message) -> bool,
     ) -> impl Iterator<Item = (LocatedPart<'a>, &'a str)> {
         self.located_parts()
             .filter_map(move |located| match &located.part.body {
-                Body::Text(text) if is_from(located.message) => Some((located, &**text)),
+                Body::Text(text) if matches(located.message) => Some((located, &**text)),
                 _ => None,
             })
     }
@@ -188,7 +178,7 @@ impl<'a> Material<'a> {
                 Body::ToolCall { call, .. } => self.results.get(&**call),
                 _ => None,
             })
-            .map(|(_, part)| *part)
+            .copied()
             .collect();
         of_commands.sort_unstable();
         self.located_parts()
@@ -201,6 +191,20 @@ impl<'a> Material<'a> {
                 _ => None,
             })
     }
+}
+
+/// Returns all parts of the history of a session, in order.
+fn located_parts(session: &Session) -> impl Iterator<Item = LocatedPart<'_>> {
+    let messages = (0..).zip(&session.messages);
+    let history = messages.filter(|(_, message)| message.in_history && !message.is_summary);
+    history.flat_map(move |(message_idx, message)| {
+        message.parts.clone().map(move |part| LocatedPart {
+            message,
+            message_idx,
+            part: &session.parts[part],
+            part_idx: part as u32,
+        })
+    })
 }
 
 /// Returns all facts of a session in order, each with the message that replaces it.
@@ -218,8 +222,7 @@ pub(super) fn all(session: &Session) -> Vec<Draft> {
         let key = (found[idx].kind, found[idx].key.clone());
         if let Some(earlier) = last.insert(key, idx) {
             let message = found[idx].message;
-            let earlier = &mut found[earlier];
-            earlier.until.get_or_insert(message);
+            found[earlier].until.get_or_insert(message);
         }
     }
     // A fact that a message states twice is kept once.
@@ -227,7 +230,7 @@ pub(super) fn all(session: &Session) -> Vec<Draft> {
     found
 }
 
-/// Returns the end of a path by which it is searched: its last two components.
+/// Returns the last two components of a path, by which it is searched.
 fn tail(path: &str) -> &str {
     let path = path.trim_end_matches('/');
     let mut slashes = path.rmatch_indices(['/', '\\']).map(|(at, _)| at);

@@ -10,7 +10,7 @@ pub(super) const TEMPLATE: Template = Template {
     write,
 };
 
-/// Words of a demand and of its opposite. The first row that occurs applies, so that longer ones come first.
+/// Words of a demand and of its opposite. The first row found in a demand applies, so longer words come first.
 const OPPOSITES: [(&str, &str); 13] = [
     ("must never", "must always"),
     ("must not", "must"),
@@ -40,18 +40,22 @@ fn write(known: &KnownFacts<'_>, _draws: &mut Draws) -> Vec<Draft> {
 fn swapped(text: &str) -> Option<String> {
     let lower = text.to_ascii_lowercase();
     let start = find_word(&lower, "use")? + "use ".len();
-    let (at, joint) = [", not ", " instead of ", " not ", " rather than "]
+    let (first_end, separator) = [", not ", " instead of ", " not ", " rather than "]
         .iter()
-        .find_map(|joint| Some((start + lower.get(start..)?.find(joint)?, *joint)))?;
+        .find_map(|separator| Some((start + lower.get(start..)?.find(separator)?, *separator)))?;
+    let second_start = first_end + separator.len();
     let is_end = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '`'));
-    let after = at + joint.len();
-    let end = after + text[after..].find(is_end).unwrap_or(text.len() - after);
-    let (first, second) = (&text[start..at], &text[after..end]);
+    let second_len = text[second_start..].find(is_end);
+    let end = second_len.map_or(text.len(), |len| second_start + len);
+    let (first, second) = (&text[start..first_end], &text[second_start..end]);
     let is_name = |name: &str| !name.is_empty() && !name.contains(char::is_whitespace);
-    (is_name(first) && is_name(second))
-        .then(|| format!("{}{second}{joint}{first}{}", &text[..start], &text[end..]))
+    (is_name(first) && is_name(second)).then(|| {
+        let (before, after) = (&text[..start], &text[end..]);
+        format!("{before}{second}{separator}{first}{after}")
+    })
 }
 
+/// Returns `Always push` for `Never push`.
 fn opposite(text: &str) -> Option<String> {
     let lower = text.to_ascii_lowercase();
     OPPOSITES.iter().find_map(|(words, opposite)| {
@@ -69,7 +73,7 @@ fn opposite(text: &str) -> Option<String> {
     })
 }
 
-/// Returns the position of whole words.
+/// Returns the position of the first match that is not part of a longer word.
 fn find_word(text: &str, words: &str) -> Option<usize> {
     let is_inside = |c: char| c.is_alphanumeric() || c == '_';
     let mut hits = text.match_indices(words).map(|(at, _)| at);

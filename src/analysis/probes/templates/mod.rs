@@ -13,7 +13,7 @@ use super::probe::{Probe, option};
 use crate::analysis::facts::Fact;
 use crate::analysis::statistics::Generator;
 
-/// Writes questions of one kind.
+/// A kind of question and the function that writes its questions.
 #[derive(Clone, Copy, Debug)]
 pub struct Template {
     /// Name in JSON.
@@ -35,30 +35,39 @@ pub const TEMPLATES: [Template; 7] = [
     order::TEMPLATE,
 ];
 
+/// The probes of a template at one call.
+pub(super) struct TemplateProbes {
+    pub(super) probes: Vec<Probe>,
+    /// Number of facts for which the session has no plausible false option.
+    pub(super) without_distractor: usize,
+}
+
 impl Template {
     /// Returns the template with this name.
     pub fn by_name(name: &str) -> Option<&'static Self> {
         TEMPLATES.iter().find(|template| template.name == name)
     }
 
-    /// Returns its questions, and the number of facts for which there is no false option.
-    pub(super) fn probes(&self, known: &KnownFacts<'_>) -> (Vec<Probe>, usize) {
+    /// Writes the probes about the facts known at a call.
+    pub(super) fn probes(&self, known: &KnownFacts<'_>) -> TemplateProbes {
         let drafts = (self.write)(known, &mut Draws(Generator::new(known.call as u64)));
-        let n = drafts.len();
+        let n_drafts = drafts.len();
+        let drafts = drafts.into_iter();
         let probes: Vec<_> = drafts
-            .into_iter()
-            .filter_map(|d| d.probe(self.name, known))
+            .filter_map(|draft| draft.into_probe(self.name, known))
             .collect();
-        let left_out = n - probes.len();
-        (probes, left_out)
+        TemplateProbes {
+            without_distractor: n_drafts - probes.len(),
+            probes,
+        }
     }
 }
 
-/// A question before it is checked.
+/// A question whose options may be equal or missing.
 pub(super) struct Draft {
     question: String,
     truth: String,
-    /// `None` if the session has no plausible one.
+    /// The false option; `None` if the session has no plausible one.
     distractor: Option<String>,
     /// Position of the truth.
     message: u32,
@@ -83,8 +92,8 @@ impl Draft {
         }
     }
 
-    /// Returns the probe if its options differ.
-    fn probe(self, template: &'static str, known: &KnownFacts<'_>) -> Option<Probe> {
+    /// Returns the probe if it has two different options.
+    fn into_probe(self, template: &'static str, known: &KnownFacts<'_>) -> Option<Probe> {
         let distractor = self.distractor.filter(|other| *other != self.truth)?;
         Some(Probe {
             template,
@@ -99,18 +108,18 @@ impl Draft {
     }
 }
 
-/// Draws false options: the same ones in every run.
+/// Draws false options, the same ones in every run.
 pub(super) struct Draws(Generator);
 
 impl Draws {
-    /// Draws one of the items.
+    /// Draws one of the items; `None` if there are none.
     fn one<'a, T: ?Sized>(&mut self, items: &[&'a T]) -> Option<&'a T> {
         let idx = self.0.index(items.len());
         items.get(idx).copied()
     }
 }
 
-/// Writes code in a question, without line breaks and backticks that would end it.
+/// Formats text as code in a question. Replaces backticks, which would end the code.
 fn code(text: &str) -> String {
     format!("`{}`", option(text).replace('`', "'"))
 }

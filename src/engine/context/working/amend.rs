@@ -1,13 +1,14 @@
 //! Manual changes of single messages, part by part.
 
 use super::Working;
+use crate::engine::context::sums::Weights;
 use crate::engine::context::{Edited, Entry, EntryBody, Left, Marker, PartStatuses};
 use std::sync::Arc;
 
 impl Working<'_> {
     /// Adds a text that replaces parts and keeps `left` of their content; returns its index.
     pub(in crate::engine) fn mark(&mut self, text: &Arc<str>, left: Left, event: u32) -> u32 {
-        let (tokens, metered) = self.marker_weights(text);
+        let Weights { tokens, metered } = self.marker_weights(text);
         self.context.markers.push(Marker {
             text: Arc::clone(text),
             tokens,
@@ -19,16 +20,21 @@ impl Working<'_> {
         self.context.markers.len() as u32 - 1
     }
 
-    /// Returns the weight of a replacing text: true tokens, and on the policy's own meter. Usually it is the text of
-    /// the clearing before.
-    pub(in crate::engine) fn marker_weights(&self, text: &Arc<str>) -> (u32, u32) {
+    /// Returns the weights of a text that replaces parts. Usually it is the text of the previous clearing, which is not
+    /// counted again.
+    pub(in crate::engine) fn marker_weights(&self, text: &Arc<str>) -> Weights {
         if let Some(last) = self.context.markers.last()
             && Arc::ptr_eq(&last.text, text)
         {
-            return (last.tokens, last.metered);
+            return Weights {
+                tokens: last.tokens,
+                metered: last.metered,
+            };
         }
-        let tokens = self.case.ledger.weigh(text).0 as u32;
-        (tokens, self.meter.weigh_part(self.case, text))
+        Weights {
+            tokens: self.case.ledger.weigh(text).0 as u32,
+            metered: self.meter.weigh_part(self.case, text),
+        }
     }
 
     /// Sets the state of the parts of session messages, by the indices of their entries.
@@ -45,7 +51,7 @@ impl Working<'_> {
                 metered: 0,
                 body: EntryBody::Edited(Edited { message, parts }),
             };
-            self.sums.forget(self.case, &self.context.markers, before);
+            self.sums.remove(self.case, &self.context.markers, before);
             self.weigh(&mut entry);
             self.sums.add(self.case, &self.context.markers, &entry);
             self.context.entries[idx] = entry;

@@ -1,6 +1,7 @@
 //! Clears or shortens many tool results in place: pairs stay, and only the affected entries are processed.
 
 use super::{Live, LiveResult, Working};
+use crate::engine::context::sums::Weights;
 use crate::engine::context::taken::ranges;
 use crate::engine::context::{Edited, Entry, EntryBody, Left, PartStatus, PartStatuses};
 use crate::session::{Body, Kind};
@@ -148,17 +149,20 @@ impl Working<'_> {
         let Some(marker) = context.markers.last() else {
             return;
         };
-        let before = (
-            self.case.ledger.truth.per_part[part],
-            self.column.per_part[part],
-        );
-        let after = (marker.tokens, marker.metered);
+        let before = Weights {
+            tokens: self.case.ledger.truth.per_part[part],
+            metered: self.column.per_part[part],
+        };
+        let after = Weights {
+            tokens: marker.tokens,
+            metered: marker.metered,
+        };
         let marker = context.markers.len() as u32 - 1;
         let parts = PartStatuses::One(PartStatus::Cleared { marker });
         let entry = &mut context.entries[entry];
         entry.body = EntryBody::Edited(Edited { message, parts });
-        entry.tokens = entry.tokens + after.0 - before.0;
-        entry.metered = entry.metered + after.1 - before.1;
+        entry.tokens = entry.tokens + after.tokens - before.tokens;
+        entry.metered = entry.metered + after.metered - before.metered;
         self.sums
             .put_text(self.case.index.kinds[part], before, after);
     }
@@ -197,15 +201,15 @@ impl Working<'_> {
             };
             let weights = |status: &PartStatus| {
                 let markers = &context.markers;
-                (
-                    status.tokens(truth, markers),
-                    status.metered(metered, markers),
-                )
+                Weights {
+                    tokens: status.tokens(truth, markers),
+                    metered: status.metered(metered, markers),
+                }
             };
             let (before, after) = (weights(&was), weights(status));
             self.sums.put_text(kind, before, after);
-            entry.tokens = entry.tokens + after.0 - before.0;
-            entry.metered = entry.metered + after.1 - before.1;
+            entry.tokens = entry.tokens + after.tokens - before.tokens;
+            entry.metered = entry.metered + after.metered - before.metered;
         }
         if let Some(units) = self.meter.units_of(case, entry, &context.markers) {
             self.sums.metered = self.sums.metered + u64::from(units) - u64::from(entry.metered);

@@ -8,7 +8,7 @@ mod replace;
 pub(in crate::engine) use clear::Which;
 pub(in crate::engine) use live::{Live, LiveResult};
 
-use super::sums::{Sums, each_part};
+use super::sums::{Sums, Weights, each_part};
 use super::{Context, Dropped, Entry, EntryBody, Marker, Written};
 use crate::chat::{Messages, Shape};
 use crate::engine::case::Case;
@@ -110,7 +110,8 @@ impl<'a> Working<'a> {
         self.meter.tokens(self.sums.metered + self.metered_overhead)
     }
 
-    /// Records that entries from this one on differ from the context of the last call and from the messages in the cache.
+    /// Records that entries from this one on differ from the context of the last call and from the messages in the
+    /// cache.
     pub(in crate::engine) fn mark_changed(&mut self, entry: usize) {
         self.first_changed = self.first_changed.min(entry);
         self.shown.mark_changed(entry);
@@ -198,8 +199,8 @@ impl<'a> Working<'a> {
         }
         let tokens = self.case.ledger.truth.per_message[message_idx];
         let metered = self.column.per_message[message_idx];
-        self.sums
-            .add_message(self.case, message_idx, (tokens, metered));
+        let weights = Weights { tokens, metered };
+        self.sums.add_message(self.case, message_idx, weights);
         self.context.entries.push(Entry {
             id: message_idx as u32,
             tokens,

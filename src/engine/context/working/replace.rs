@@ -25,7 +25,7 @@ impl Working<'_> {
         let (case, markers) = (self.case, &self.context.markers);
         for entry in &self.context.entries[first..] {
             if diff.touches(entry.id) {
-                self.sums.forget(case, markers, entry);
+                self.sums.remove(case, markers, entry);
             }
         }
         let tail = self.context.entries.split_off(first);
@@ -72,7 +72,7 @@ impl Working<'_> {
         let mut entries = std::mem::take(&mut self.context.entries);
         for idx in &taken {
             self.sums
-                .forget(self.case, &self.context.markers, &entries[*idx]);
+                .remove(self.case, &self.context.markers, &entries[*idx]);
         }
         let mut next = taken.iter().copied().peekable();
         let mut idx = 0..;

@@ -122,7 +122,7 @@ impl Action {
             Self::Summarize(summarize) => Self::Summarize(summarize.bind(names)),
             Self::Cut(cut) => Self::Cut(cut.bind(names)),
             Self::Log(log) => Self::Log(log.bind(names)),
-            Self::Named(named) => Self::Named(named.bind(names)),
+            Self::Named(action) => Self::Named(action.bind(names)),
             Self::Clear(_) | Self::Drop(_) => self.clone(),
         }
     }

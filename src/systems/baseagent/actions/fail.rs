@@ -19,10 +19,10 @@ pub(super) const ACTION: NamedAction = NamedAction {
 
 fn fail(input: &RewriteInput<'_>) -> Rewritten {
     let failure = failure(input);
-    let first = failure.of_attempt(1);
+    let first = failure.attempt_line(1);
     let (halt, last) = match failure.wait_after(1) {
         Some(seconds) => (None, format!("sleep {seconds}")),
-        None => (Some(failure.fatal()), failure.fatal()),
+        None => (Some(failure.fatal_line()), failure.fatal_line()),
     };
     let log = first.into_iter().chain([last]);
     Rewritten {

@@ -36,7 +36,7 @@ pub static METER: NamedMeter = NamedMeter {
 
 /// Returns the result of an exception outside a model call, which ends the run.
 fn raised(error: PythonError) -> Rewritten {
-    let halt = Failure::Other(error).fatal();
+    let halt = Failure::Other(error).fatal_line();
     Rewritten {
         log: vec![format!("[loop] {halt}")],
         halt: Some(halt),

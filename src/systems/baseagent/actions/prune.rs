@@ -52,23 +52,23 @@ impl Prune {
         let mut log = vec![status(before, limits)?, OVERFLOW.to_owned()];
         let results = messages.updated_state(RESULTS, Results::extend);
         let found = results.scan(messages, limits, self.stop_at_marker)?;
-        let (mut is_enough, lines) = found.judge(limits);
-        if messages.is_empty() {
-            is_enough = false;
-        } else {
+        let (saves_enough, lines) = found.judge(limits);
+        // Without messages, the original returns before it judges and logs.
+        let clears = saves_enough && !messages.is_empty();
+        if !messages.is_empty() {
             log.extend(lines);
         }
-        let old = if is_enough { found.old } else { 0..0 };
+        let old = if clears { found.old } else { 0..0 };
         let cleared = messages.updated_state(CLEARED, |cleared: &mut Cleared, messages| {
             cleared.extend(messages, &results, old.end);
         });
         let edits = cleared.edits_of(old.clone());
-        let after = Tokens(cleared.after(before.0, old));
+        let after = Tokens(cleared.total_after(before.0, old));
         if !limits.is_overflow(after) {
             log.push(sufficient(before, after));
         }
         Ok(Rewritten {
-            fired: is_enough,
+            fired: clears,
             terms: terms(&[
                 ("used", before.as_f64()),
                 ("trigger", limits.trigger()),
@@ -86,33 +86,46 @@ impl Prune {
     }
 }
 
-/// The cached rule for results and their cleared form.
+/// Caches the index of the results.
 const RESULTS: Rule = Rule::new("baseagent: results");
+/// Caches the cleared form of the oldest results.
 const CLEARED: Rule = Rule::new("baseagent: cleared");
 
-/// The oldest results in their cleared form, by number.
+/// The oldest results in their cleared form.
 #[derive(Clone, Debug, Default)]
 struct Cleared {
     edits: Edits,
-    /// Running sums of tokens up to each result: original and cleared.
-    sums: Vec<(u64, u64)>,
+    /// Running sums of tokens up to and including each result.
+    sums: Vec<ClearedSum>,
+}
+
+/// Tokens of the oldest results.
+#[derive(Clone, Copy, Debug, Default)]
+struct ClearedSum {
+    /// Of the original results.
+    original: u64,
+    /// Of the results in their cleared form.
+    cleared: u64,
 }
 
 impl Cleared {
-    /// Extends the sums up to the result with this number.
+    /// Clears further results, up to (not including) this number.
     fn extend(&mut self, messages: &[ChatMessage], results: &Results, end: usize) {
         for nth in self.edits.len()..end {
             let at = results.message_index(nth);
             let message = &messages[at];
             let cleared = message.with_text(MARKER);
-            let (was, now) = self.sum_before(nth);
-            self.sums
-                .push((was + METER.weigh(message), now + METER.weigh(&cleared)));
+            let before = self.sum_before(nth);
+            self.sums.push(ClearedSum {
+                original: before.original + METER.weigh(message),
+                cleared: before.cleared + METER.weigh(&cleared),
+            });
             let now = Some(cleared);
             self.edits.grow([MessageEdit { at, now }]);
         }
     }
 
+    /// Returns the edits that clear these results.
     fn edits_of(&self, cleared: Range<usize>) -> Edits {
         if cleared == (0..self.edits.len()) {
             self.edits.clone()
@@ -121,13 +134,14 @@ impl Cleared {
         }
     }
 
-    /// Returns the tokens that remain of a total after clearing these results.
-    fn after(&self, before: u64, cleared: Range<usize>) -> u64 {
-        let (first, last) = (self.sum_before(cleared.start), self.sum_before(cleared.end));
-        before - (last.0 - first.0) + (last.1 - first.1)
+    /// Returns the total that remains of `total` tokens after clearing these results.
+    fn total_after(&self, total: u64, cleared: Range<usize>) -> u64 {
+        let (start, end) = (self.sum_before(cleared.start), self.sum_before(cleared.end));
+        total - (end.original - start.original) + (end.cleared - start.cleared)
     }
 
-    fn sum_before(&self, nth: usize) -> (u64, u64) {
-        nth.checked_sub(1).map_or((0, 0), |last| self.sums[last])
+    fn sum_before(&self, nth: usize) -> ClearedSum {
+        let last = nth.checked_sub(1);
+        last.map_or_else(ClearedSum::default, |last| self.sums[last])
     }
 }

@@ -7,7 +7,7 @@ use super::super::summary::Summarizer;
 use super::super::trim::{Limits, is_due, trim_messages};
 use super::{idle, instructions_tokens, split_instructions, term, with_instructions};
 use crate::chat::{ChatMessage, PendingRequest, Replies};
-use crate::engine::{Edits, FileContent, Memory, NewFile, RewriteInput, Rewritten};
+use crate::engine::{FileContent, Memory, NewFile, RewriteInput, Rewritten};
 use serde_json::json;
 
 /// Summarizes the messages that the trim will drop, and inserts the summary before the first text kept. The trim itself
@@ -25,16 +25,18 @@ pub(super) fn remember(
     let injects = input.number("inject") > 0.0;
     let mut memory = DailyMemory::of(input);
     let (system, conversation) = split_instructions(&input.messages);
-    let mut log = Vec::new();
     let tokens = instructions_tokens(system);
     if !is_due(conversation, tokens, &limits) {
         return Ok(memory.result(&[], None));
     }
-    let trimmed = trim_messages(conversation, tokens, &limits, &mut memory.flushed, &mut log);
+    // The action that trims writes this log.
+    let mut trim_log = Vec::new();
+    let flushed = &mut memory.flushed;
+    let trimmed = trim_messages(conversation, tokens, &limits, flushed, &mut trim_log);
     let mut after = conversation.to_vec();
     for flush in &trimmed.flushes {
         let summary = memory.write(flush, replies)?;
-        if let (true, Some(summary), Some(target)) = (injects, summary, &flush.target) {
+        if injects && let Some((target, summary)) = flush.target.as_ref().zip(summary) {
             inject(&mut after, 0, target, &summary);
         }
     }
@@ -68,24 +70,26 @@ pub(super) fn remember_all(
 /// Key of the texts already summarized.
 const FLUSHED: &str = "flushed";
 
-/// Replaces the hour of an entry in a session without times.
+/// Shown instead of the hour in a session without times.
 const UNKNOWN_HOUR: &str = "time unknown";
 
-/// Returns the name of a day's memory file. The shipped code uses the day and the hour of the machine's time zone,
-/// which is not recorded: both are in UTC here. Without recorded times the day is left out.
+/// Returns the name of a day's memory file. The shipped code uses the machine's time zone, which is not recorded, so the
+/// day is in UTC here. Without recorded times, the name contains no day.
 fn daily_file(day: Option<&str>) -> String {
     format!("memory/{}.md", day.unwrap_or("daily"))
 }
 
-/// The process's memory: texts already summarized, and the daily file.
+/// The summarized texts and the daily file, as the process remembers them.
 struct DailyMemory {
     flushed: Flushed,
     /// Whether the file of the day exists.
     has_file: bool,
+    /// The day in UTC, if the session records times.
     day: Option<String>,
     hour: String,
     summarizer: Summarizer,
     log: Vec<String>,
+    /// Additions to the file.
     entries: String,
 }
 
@@ -108,7 +112,7 @@ impl DailyMemory {
         }
     }
 
-    /// Summarizes the messages and writes the summary.
+    /// Summarizes the messages of a flush and adds the summary to the file. Returns the summary, if any.
     fn write(
         &mut self,
         flush: &Flush,
@@ -134,15 +138,16 @@ impl DailyMemory {
         Ok(summary)
     }
 
+    /// Returns the effect of the action. `messages` are the context after it, if it changed.
     fn result(self, flushes: &[Flush], messages: Option<Vec<ChatMessage>>) -> Rewritten {
-        let passed = flushes.iter().map(|flush| flush.n_passed).sum();
-        let fresh = flushes.iter().map(|flush| flush.fresh.len()).sum();
+        let n_passed = flushes.iter().map(|flush| flush.n_passed).sum();
+        let n_summarized = flushes.iter().map(|flush| flush.fresh.len()).sum();
         let terms = vec![
             term("flushes", flushes.len()),
-            term("messages_passed", passed),
-            term("messages_summarized", fresh),
+            term("messages_passed", n_passed),
+            term("messages_summarized", n_summarized),
         ];
-        if fresh == 0 {
+        if n_summarized == 0 {
             return idle(terms);
         }
         let file = daily_file(self.day.as_deref());
@@ -153,16 +158,13 @@ impl DailyMemory {
         };
         let files = new_entries(file, &self.entries);
         Rewritten {
-            compared: None,
-            repeats: false,
             messages,
-            edits: Edits::default(),
             fired: true,
             terms,
             log: self.log,
             files,
-            halt: None,
             memory: memory.with(FLUSHED, self.flushed),
+            ..Rewritten::default()
         }
     }
 }

@@ -1,6 +1,6 @@
-//! The loop around the context management. A scripted run shows which messages are stored and which are only sent.
+//! The agent loop around the context management. Its record contains which messages are stored and which are only sent.
 //!
-//! An [`Environment`] answers calls and runs tools; the loop itself decides, formats and records.
+//! An [`Environment`] answers calls and runs tools. The loop decides what to send, formats it and records it.
 
 mod cache_marks;
 mod run;
@@ -28,9 +28,9 @@ pub(crate) struct Task {
 pub(crate) struct Settings {
     /// Limits of the context management.
     pub(crate) limits: Limits,
-    /// Token limit of a tool's output; the only limit that is read from the configuration.
+    /// Token limit of a tool's output. The agent reads no other limit from its configuration.
     pub(crate) max_output_tokens: i64,
-    /// Calls after which it stops.
+    /// Maximum number of calls.
     pub(crate) max_iterations: i64,
     /// Whether messages are marked for the provider's cache.
     pub(crate) is_caching: bool,
@@ -105,13 +105,13 @@ pub(crate) struct Request {
 pub(crate) struct Record {
     /// Every request, including failed tries.
     pub(crate) requests: Vec<Request>,
-    /// Names of the events that it prints.
+    /// Names of the printed events.
     pub(crate) events: Vec<&'static str>,
     /// Log lines; a wait is logged as `sleep SECONDS`.
     pub(crate) log: Vec<String>,
     /// Usage of the agent's own requests, without summary requests.
     pub(crate) usage: Usage,
-    /// Whether it reported completion, even after a failure.
+    /// Whether the agent reported completion, even after a failure.
     pub(crate) is_done: bool,
 }
 

@@ -152,7 +152,7 @@ impl Run<'_> {
                     return Ok(reply);
                 }
                 Err(failure) => {
-                    if let Some(line) = failure.of_attempt(attempt) {
+                    if let Some(line) = failure.attempt_line(attempt) {
                         self.log(line);
                     }
                     let Some(seconds) = failure.wait_after(attempt) else {
@@ -203,7 +203,7 @@ impl Run<'_> {
     }
 
     fn fail(mut self, failure: &Failure) -> Record {
-        self.log(failure.fatal());
+        self.log(failure.fatal_line());
         self.emit("TurnFailedEvent");
         self.record.is_done = true;
         self.record

@@ -1,7 +1,7 @@
-//! Finds files that import each other in a circle.
+//! Finds import cycles between files.
 //!
-//! An import leads to the file that defines the name, also through re-exports. Imports of a module from files of its own
-//! folder do not count: it declares and lists them.
+//! An import leads to the file that defines the name, also through re-exports. Imports between a module and the files of
+//! its folder do not count, because it declares them.
 
 use crate::source::{code_of, paths_of};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,8 +18,8 @@ struct Module {
     bindings: BTreeMap<String, ModulePath>,
 }
 
-/// Returns the circles of more than one file, each sorted. `files` are paths below `src` with their texts.
-pub(crate) fn circles(files: &[(String, String)]) -> Vec<Vec<String>> {
+/// Returns the import cycles of more than one file, each sorted. `files` are paths below `src` with their texts.
+pub(crate) fn cycles(files: &[(String, String)]) -> Vec<Vec<String>> {
     let modules = modules(files);
     let imports: BTreeMap<&ModulePath, BTreeSet<&ModulePath>> = modules
         .keys()
@@ -29,15 +29,15 @@ pub(crate) fn circles(files: &[(String, String)]) -> Vec<Vec<String>> {
         .keys()
         .map(|path| (*path, reachable(path, &imports)))
         .collect();
-    let circle = |path: &ModulePath| -> Vec<String> {
+    let cycle = |path: &ModulePath| -> Vec<String> {
         let others = reached[path].iter();
         let mutual = others.filter(|other| reached[*other].contains(path));
-        let mut circle: Vec<String> = mutual.map(|other| modules[*other].file.clone()).collect();
-        circle.sort();
-        circle
+        let mut cycle: Vec<String> = mutual.map(|other| modules[*other].file.clone()).collect();
+        cycle.sort();
+        cycle
     };
-    let all: BTreeSet<Vec<String>> = modules.keys().map(circle).collect();
-    all.into_iter().filter(|circle| circle.len() > 1).collect()
+    let all: BTreeSet<Vec<String>> = modules.keys().map(cycle).collect();
+    all.into_iter().filter(|cycle| cycle.len() > 1).collect()
 }
 
 fn modules(files: &[(String, String)]) -> BTreeMap<ModulePath, Module> {
@@ -115,14 +115,14 @@ fn definer<'a>(
     modules: &'a BTreeMap<ModulePath, Module>,
     depth: usize,
 ) -> Option<&'a ModulePath> {
-    /// Re-exports of re-exports, at most.
-    const DEEPEST: usize = 6;
+    /// Maximum number of re-exports to follow.
+    const MAX_DEPTH: usize = 6;
     let len = (1..=path.len()).take_while(|len| modules.contains_key(&path[..*len]));
     let len = len.last()?;
     let (found, module) = modules.get_key_value(&path[..len])?;
     let rest = &path[len..];
     let bound = rest.first().and_then(|name| module.bindings.get(name));
-    match bound.filter(|bound| depth < DEEPEST && bound[..] != path[..=len]) {
+    match bound.filter(|bound| depth < MAX_DEPTH && bound[..] != path[..=len]) {
         Some(bound) => {
             let target: ModulePath = bound.iter().chain(&rest[1..]).cloned().collect();
             definer(&target, modules, depth + 1).or(Some(found))
@@ -147,18 +147,18 @@ fn reachable<'a>(
 }
 
 #[test]
-fn finds_circles_through_groups_modules_and_reexports() {
+fn finds_cycles_through_groups_modules_and_reexports() {
     let files = |texts: &[(&str, &str)]| -> Vec<(String, String)> {
         let owned = texts
             .iter()
             .map(|(f, t)| ((*f).to_owned(), (*t).to_owned()));
         owned.collect()
     };
-    let circle = |texts: &[(&str, &str)]| circles(&files(texts));
+    let cycle = |texts: &[(&str, &str)]| cycles(&files(texts));
     let none = Vec::<Vec<String>>::new();
     let face = ("a/mod.rs", "mod b; mod c; pub use c::C;");
     assert_eq!(
-        circle(&[face, ("a/b.rs", "use super::C;"), ("a/c.rs", "struct C;")]),
+        cycle(&[face, ("a/b.rs", "use super::C;"), ("a/c.rs", "struct C;")]),
         none
     );
     let found = vec![vec!["a/b.rs".to_owned(), "a/c.rs".to_owned()]];
@@ -172,12 +172,12 @@ fn finds_circles_through_groups_modules_and_reexports() {
             ("a/b.rs", "use super::C; struct B;"),
             ("a/c.rs", import),
         ];
-        assert_eq!(circle(&texts), found, "{import}");
+        assert_eq!(cycle(&texts), found, "{import}");
     }
     // Tests and comments do not count.
     let tested = "// crate::a::b\n#[cfg(test)] mod tests { use crate::a::b::B; }";
     assert_eq!(
-        circle(&[face, ("a/b.rs", "use super::C;"), ("a/c.rs", tested)]),
+        cycle(&[face, ("a/b.rs", "use super::C;"), ("a/c.rs", tested)]),
         none
     );
 }
