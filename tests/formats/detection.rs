@@ -73,7 +73,7 @@ fn writable() -> Vec<(Fixture, Vec<Session>)> {
 
 fn export(fixture: &Fixture, session: &Session, managed: &Managed) -> Vec<u8> {
     let format = fixture.writer().expect("it can be written");
-    format.write(session, managed).unwrap()
+    format.write(session, managed).expect("a written file")
 }
 
 #[test]

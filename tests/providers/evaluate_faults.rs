@@ -380,7 +380,7 @@ fn check_each<T: Send>(faults: impl IntoIterator<Item = T>, check: impl Fn(T) + 
     let queue = Mutex::new(faults.into_iter());
     let next = || queue.lock().expect("nobody panics with it").next();
     std::thread::scope(|scope| {
-        for _ in 0..4 {
+        for _ in 0..8 {
             scope.spawn(|| {
                 while let Some(fault) = next() {
                     check(fault);

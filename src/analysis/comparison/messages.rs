@@ -107,8 +107,9 @@ fn partners(a: &[u64], b: &[u64], same_start: usize) -> Vec<Option<usize>> {
     let ends = a.iter().rev().zip(b.iter().rev()).take(shorter_rest);
     let same_end = ends.take_while(|(x, y)| x == y).count();
     let mut unmatched: HashMap<u64, VecDeque<usize>> = HashMap::new();
-    for idx in same_start..b.len() - same_end {
-        unmatched.entry(b[idx]).or_default().push_back(idx);
+    let rest = b.iter().enumerate().take(b.len() - same_end);
+    for (idx, hash) in rest.skip(same_start) {
+        unmatched.entry(*hash).or_default().push_back(idx);
     }
     let partner = |(idx, hash): (usize, &u64)| {
         if idx < same_start {

@@ -150,7 +150,8 @@ pub(in crate::exec) fn planned_calls(
     let answer = Tokens(prompt.max_tokens);
     let calls = parts.iter().enumerate().map(|(nth, part)| RequestSize {
         // All but the first contain the summary so far.
-        sent: prompt.sent_tokens(&prompt.text(None, part)) + Tokens(answer.0 * u64::from(nth > 0)),
+        sent: prompt.sent_tokens(&OwnPrompt::user_text(None, part))
+            + Tokens(answer.0 * u64::from(nth > 0)),
         answer,
     });
     calls.collect()
@@ -245,7 +246,7 @@ impl<'a> OwnPrompt<'a> {
     }
 
     /// Returns the text of the user message.
-    fn text(&self, so_far: Option<&str>, part: &str) -> String {
+    fn user_text(so_far: Option<&str>, part: &str) -> String {
         let mut text = String::new();
         if let Some(so_far) = so_far {
             let _ = write!(text, "<summary so far>\n{so_far}\n</summary so far>\n\n");
@@ -265,7 +266,7 @@ impl<'a> OwnPrompt<'a> {
         so_far: Option<&str>,
         part: &str,
     ) -> Result<ModelReply, Failure> {
-        let text = self.text(so_far, part);
+        let text = Self::user_text(so_far, part);
         let tokens = self.sent_tokens(&text);
         let prompt = Prompt {
             messages: vec![
