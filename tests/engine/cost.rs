@@ -6,13 +6,15 @@ use plimsoll::analysis::cost::{
     price_recorded,
 };
 use plimsoll::engine::{
-    Case, Context, Entry, EntryBody, KnobValues, WindowPlan, WindowSource, recorded, simulate,
+    Case, Context, Entry, EntryBody, KnobValues, Policy, WindowPlan, WindowSource, recorded,
+    simulate,
 };
 use plimsoll::formats::{self, Input};
 use plimsoll::presets::{self, prices::Prices};
 use plimsoll::session::{
     CallDraft, Draft, RecordedCompaction, Role, Session, SessionBuilder, Source, Usage,
 };
+use plimsoll::systems::REGISTRY;
 use plimsoll::tokens::{Progress, TokenLedger, default_counter};
 use plimsoll::units::{Millis, Tokens, Usd};
 use std::sync::Arc;
@@ -347,6 +349,20 @@ fn a_compaction_costs_the_cache_miss_that_it_causes() {
         even[0].per_call.expect("known").0,
         even[0].removed.0 as f64 * 0.3e-6,
     );
+}
+
+#[test]
+fn a_compaction_after_a_call_costs_at_the_next_call() {
+    let case = long_case();
+    let text = include_str!("../../assets/presets/truncate.toml");
+    let text = text.replace("before_call", "after_call");
+    let policy = Policy::parse(&text, &REGISTRY).expect("a policy");
+    let outcome = simulate(&case, &policy, &policy.defaults(), None);
+    let event = outcome.events.first().expect("it acts");
+    assert!(event.is_after_request);
+    let even = break_even(&Bills::new(&case, Billing::at(Prices::bundled())), &outcome);
+    assert_eq!(even[0].call, event.call + 1);
+    assert_eq!(even[0].removed, event.before - event.after);
 }
 
 /// Returns the entries of a context, each with a text that identifies it.

@@ -50,7 +50,7 @@ pub fn break_even(bills: &Bills<'_>, outcome: &Outcome) -> Vec<BreakEven> {
     for (idx, sampled) in sampled_calls(bills, outcome).enumerate() {
         let call = sampled.bill;
         let mut acted: Vec<&Event> = Vec::new();
-        while let Some(event) = events.next_if(|event| event.call <= call.index) {
+        while let Some(event) = events.next_if(|event| event.first_call_after() <= call.index) {
             acted.extend((event.effect != Effect::Logged).then_some(event));
         }
         let removal = removal(idx, &acted);

@@ -158,10 +158,11 @@ fn not_paid(lane: &Lane<'_>) -> Option<Insight> {
     if unpaid.len() < 2 && lost.0 < 0.05 {
         return None;
     }
+    let they = if unpaid.len() == 1 { "it" } else { "they" };
     Some(Insight {
         certainty: Certainty::Likely,
         text: format!(
-            "{} of {} cost more than they saved by the session's end.",
+            "{} of {} cost more than {they} saved by the session's end.",
             unpaid.len(),
             counted(lane.break_even.len(), "compaction")
         ),

@@ -64,7 +64,7 @@ impl<'a> Gauge<'a> {
     }
 
     /// Compares settings by the facts that they lose, if given, instead of references at risk
-    /// ([`super::RiskAxis::find`]).
+    /// ([`super::RiskAxis::compared_facts`]).
     #[must_use]
     pub fn by_facts(self, facts: Option<&'a ComparedFacts>) -> Self {
         Self { facts, ..self }

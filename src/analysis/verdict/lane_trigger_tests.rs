@@ -77,6 +77,7 @@ fn without_lanes_the_trigger_is_that_of_the_default_lane() {
 fn event_at(call: usize) -> Event {
     Event {
         call,
+        is_after_request: false,
         stage: String::new(),
         action: ActionKind::Drop,
         cause: Cause::default(),

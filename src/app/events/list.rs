@@ -129,6 +129,7 @@ mod tests {
     fn event(effect: Effect, log: &[&str]) -> Event {
         Event {
             call: 0,
+            is_after_request: false,
             stage: String::new(),
             action: ActionKind::Drop,
             cause: Cause::default(),

@@ -119,6 +119,7 @@ mod tests {
     fn event(when: &str, terms: &[(&str, f64)], effect: Effect) -> Event {
         Event {
             call: 0,
+            is_after_request: false,
             stage: "cut".to_owned(),
             action: ActionKind::Drop,
             cause: Cause {

@@ -220,12 +220,19 @@ impl Findings {
             );
         }
         if let Some(worst) = robust.worst_left_out() {
-            let _ = writeln!(
-                text,
-                "  picked without it, a session would have had {} at worst ({})",
-                regret(worst.regret),
-                clean(&self.sessions[worst.session].id.to_string())
-            );
+            let session = self.sessions[worst.session].id.to_string();
+            let session = clean(&session);
+            let _ = match worst.regret {
+                Some(_) => writeln!(
+                    text,
+                    "  chosen from the other sessions: regret up to {} ({session})",
+                    regret(worst.regret)
+                ),
+                None => writeln!(
+                    text,
+                    "  chosen from the other sessions, a setting fails in {session}"
+                ),
+            };
         }
         self.paste(text, point);
     }

@@ -15,8 +15,10 @@ const MIN_LEFT: u64 = 20;
 /// One action of a stage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// Index of the call before which it acted; the number of calls if a recorded compaction came after the last.
+    /// Index of the call at which it acted; the number of calls if a recorded compaction came after the last.
     pub call: usize,
+    /// It acted after the request of this call, so that the next call is the first with the changed context.
+    pub is_after_request: bool,
     /// Id of the stage.
     pub stage: String,
     /// The kind of action.
@@ -128,6 +130,11 @@ impl Effect {
 }
 
 impl Event {
+    /// Returns the index of the first call with the context that it left.
+    pub fn first_call_after(&self) -> usize {
+        self.call + usize::from(self.is_after_request)
+    }
+
     /// Returns whether a stage removed almost all of the conversation without a summary. `overhead`, which every call
     /// sends, is not part of the conversation.
     pub fn wipes(&self, overhead: Tokens) -> bool {

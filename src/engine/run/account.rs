@@ -81,6 +81,7 @@ impl Run<'_> {
         let tokens = self.working.tokens();
         Event {
             call: self.call,
+            is_after_request: self.phase.is_after_request(),
             stage: self.triggers.stage(stage).id.clone(),
             action: self.triggers.stage(stage).action.kind(),
             cause: self.triggers.cause(stage),

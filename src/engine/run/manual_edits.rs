@@ -271,6 +271,7 @@ impl Run<'_> {
         change(&mut self.working);
         self.outcome.events.push(Event {
             call: self.call.min(last_call(&self.case.session)),
+            is_after_request: false,
             stage: Event::MANUAL.to_owned(),
             action,
             cause: Cause {

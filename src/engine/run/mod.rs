@@ -77,6 +77,13 @@ enum Phase {
     Done,
 }
 
+impl Phase {
+    /// Returns whether the request of the call is over.
+    fn is_after_request(self) -> bool {
+        matches!(self, Self::Stages(Hook::AfterCall | Hook::TurnEnd, _))
+    }
+}
+
 /// A policy being played.
 #[derive(Debug)]
 pub struct Run<'a> {

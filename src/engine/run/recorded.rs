@@ -101,6 +101,7 @@ fn event(
 ) -> Event {
     Event {
         call,
+        is_after_request: false,
         stage: Event::RECORDED.to_owned(),
         action: ActionKind::Recorded,
         cause: Cause {
