@@ -29,8 +29,8 @@ impl<'a> Billing<'a> {
         }
     }
 
-    /// Returns the price of a model of the session, by its index, on the day of its first call with a time. `None`
-    /// stands for calls whose model is not recorded.
+    /// Returns the price of a model of the session, by its index, on the day of its first call with a time. The
+    /// index is `None` for calls whose model is not recorded.
     pub fn price(self, session: &Session, model: Option<usize>) -> Option<&'a Price> {
         let name = model.map_or("", |model| &*session.models[model]);
         let is_of_model = |call: &&Call| model.is_none() || call.model == model;

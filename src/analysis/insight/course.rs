@@ -24,8 +24,8 @@ impl InsightInput<'_> {
         sample.window - self.output_reserve
     }
 
-    /// Returns the size from which a call is too large: the usable window, or the whole window if the trigger lies in
-    /// the output reserve, which is an assumption.
+    /// Returns the size from which a call is too large: the usable window, or the whole window if the trigger is
+    /// within the output reserve, which is an assumption.
     fn limit(&self, sample: &Sample) -> Tokens {
         let usable = self.usable(sample);
         if self.trigger_at(sample) > usable.as_f64() {

@@ -14,7 +14,7 @@ pub(in crate::app) struct SavedState {
     given: Vec<PathBuf>,
     /// The listed paths: those from the command line, then the saved ones.
     listed: Vec<PathBuf>,
-    /// Nothing is read or written, because of `--no-state`.
+    /// State is neither read nor written (`--no-state`).
     is_off: bool,
 }
 

@@ -23,7 +23,7 @@ pub struct Vocabulary {
     pub stages: Vec<String>,
 }
 
-/// The expression that a name stands for.
+/// The expression that defines a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Definition {
     /// Its type.

@@ -22,7 +22,7 @@ use scan::{FoundSubAgent, MAX_SUB_AGENTS, open};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// How a program stores sub-agents in files of their own.
+/// The way in which a program stores sub-agents in separate files.
 struct Layout {
     /// Location of the files.
     location: SubAgentFiles,
