@@ -3,7 +3,6 @@
 /// An estimate of tokens from the length of a text, rounded up. Needs no vocabulary.
 ///
 /// ```
-/// # use plimsoll::token_counter;
 /// use token_counter::LengthRule;
 ///
 /// assert_eq!(LengthRule::Chars4.count("naïve"), 2);

@@ -1,7 +1,6 @@
 //! Counts the tokens of a text with `OpenAI`'s vocabularies, exactly and in nearly linear time. Needs no files and no network.
 //!
 //! ```
-//! # use plimsoll::token_counter;
 //! use token_counter::{LengthRule, Vocabulary};
 //!
 //! assert_eq!(Vocabulary::O200kBase.count("The quick brown fox"), 4);
