@@ -3,6 +3,7 @@
 use crate::app::cost::billing::{BillingChoice, PriceChoice};
 use crate::app::settings_panel::knobs::KnobSettings;
 use crate::engine::{ManualEdits, ProviderError};
+use crate::exec::LoadOptions;
 use crate::tokens;
 use crate::units::Tokens;
 use std::collections::BTreeMap;
@@ -118,6 +119,15 @@ impl Config {
     pub fn lane_settings(&self, lane: usize) -> &KnobSettings {
         let own = self.lanes.get(lane).and_then(|l| l.own.as_ref());
         own.unwrap_or(&self.knobs)
+    }
+
+    /// Returns the options for loading a conversation with this tokenizer.
+    pub fn load_options(&self, conversation: usize) -> LoadOptions {
+        LoadOptions {
+            counter: tokens::by_name(self.counter).unwrap_or_else(tokens::default_counter),
+            window: None,
+            conversation,
+        }
     }
 
     /// Returns unique names of the lanes: `truncate`, `truncate 2`.

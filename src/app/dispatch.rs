@@ -37,17 +37,17 @@ impl App {
     pub(super) fn receive(&mut self, ctx: &egui::Context) {
         self.receive_dropped_file(ctx);
         self.receive_paste(ctx);
-        if let Some(sessions) = &mut self.sessions {
+        if let Some(sessions) = &mut self.session.sessions {
             sessions.poll(ctx, self.work);
         }
         self.receive_dialog(ctx);
         self.receive_session(ctx);
         self.receive_dialog_results();
-        if let Some(measurement) = &mut self.measurement {
+        if let Some(measurement) = &mut self.session.measurement {
             measurement.poll();
         }
-        if let Some(sweep) = &mut self.sweep {
-            sweep.poll(self.view.tune.weight);
+        if let Some(sweep) = &mut self.session.sweep {
+            sweep.poll(self.session.view.tune.weight);
         }
     }
 
@@ -59,7 +59,7 @@ impl App {
 
     /// Limits the selected lane to the lanes that exist.
     pub(super) fn limit_selected_lane(&mut self) {
-        let last = self.config.lanes.len() - 1;
-        self.selection.lane = self.selection.lane.map(|lane| lane.min(last));
+        let last = self.session.config.lanes.len() - 1;
+        self.session.selection.lane = self.session.selection.lane.map(|lane| lane.min(last));
     }
 }

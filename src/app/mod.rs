@@ -76,38 +76,22 @@ use crate::app::background::latest_result::WorkMode;
 use crate::app::bar::input::BarInput;
 use crate::app::command::Commands;
 use crate::app::command_palette::state::PaletteState;
-use crate::app::compare::comparison::OpenComparison;
-use crate::app::config::Config;
-use crate::app::convert::conversion::Conversion;
-use crate::app::derived::Derived;
-use crate::app::export::job::Export;
-use crate::app::measure::job::Measurement;
-use crate::app::notes::note::NoteDraft;
-use crate::app::open::document::{Document, Origin};
+use crate::app::open::document::Origin;
 use crate::app::open::followed_file::FollowedFile;
-use crate::app::open::loading::Loading;
 use crate::app::open::opening::Opening;
 use crate::app::open::welcome::WelcomeInput;
-use crate::app::report_export::job::ReportExport;
-use crate::app::restore::restoring::Restoring;
 use crate::app::run_logs::list::RunLogs;
 use crate::app::runs::replays::Runs;
-use crate::app::selection::Selection;
-use crate::app::session_tabs::session_tab::Tabs;
-use crate::app::sessions::list::{OpenedMessage, Sessions, SessionsCommand};
+use crate::app::session_tabs::session_tab::{SessionTab, Tabs};
+use crate::app::sessions::list::{Sessions, SessionsCommand};
 use crate::app::settings_panel::policies::Policies;
 use crate::app::settings_panel::preset_saving::PresetSaving;
-use crate::app::shell::history::History;
 use crate::app::shell::open_session::{FrameRequests, OpenSession};
 use crate::app::shell::saved_state::SavedState;
-use crate::app::tune::sweep::Sweep;
-use crate::app::view::View;
 use crate::app::workspace::saver::Saver;
 use crate::app::workspace::visits::Visits;
 use crate::exec::{IndexFolder, OwnPresets};
-use crate::units::Tokens;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// The window.
 pub struct App {
@@ -116,38 +100,13 @@ pub struct App {
     own_presets: OwnPresets,
     /// The preset dialog, while it is open.
     saving: Option<PresetSaving>,
-    document: Option<Arc<Document>>,
-    loading: Option<Loading>,
-    /// The open file, which may still be growing.
-    live: Option<FollowedFile>,
-    /// The error of the last attempt to open a file.
-    problem: Option<String>,
-    config: Config,
-    history: History<Config>,
-    selection: Selection,
-    view: View,
-    derived: Derived,
-    export: Option<Export>,
-    /// The measurement with a model, open or with its result.
-    measurement: Option<Measurement>,
-    /// The session list: in front, or behind a session that was opened from it.
-    sessions: Option<Sessions>,
-    /// The search result to show once its session is loaded.
-    found_message: Option<OpenedMessage>,
-    report: Option<ReportExport>,
-    conversion: Option<Conversion>,
-    restoring: Option<Restoring>,
-    /// The note that is being written.
-    note: Option<NoteDraft>,
+    /// The session of the shown tab, with its view and dialogs.
+    session: SessionTab,
     logs: Option<RunLogs>,
     /// The command palette, while it is open.
     palette: Option<PaletteState>,
-    sweep: Option<Sweep>,
-    /// The second session that is compared with the open one.
-    comparison: Option<OpenComparison>,
     /// The session to compare with the first one, until that is loaded.
     requested_comparison: Option<PathBuf>,
-    /// The tabs. The fields of the window hold the session of the shown one.
     tabs: Tabs,
     dialog: Option<shell::file_dialog::FileDialog>,
     /// A pending request for the clipboard.
@@ -180,26 +139,6 @@ impl App {
         theme::apply(ctx);
         let saved = SavedState::new(options.no_state, options.paths.get(1..).unwrap_or_default());
         ctx.set_theme(options.theme.unwrap_or_else(|| saved.theme()));
-        let names: Vec<_> = options
-            .lanes
-            .iter()
-            .map(|lane| lane.policy.name.clone())
-            .collect();
-        let mut config = Config::new(&names);
-        config.knobs.clone_from(&options.knobs);
-        config.window = options.window.filter(|w| *w > Tokens::ZERO);
-        if let Some(reserve) = options.output_reserve {
-            config
-                .knobs
-                .insert(settings_panel::knobs::output_reserve(), reserve.as_f64());
-        }
-        config.counter = options.counter.unwrap_or(config.counter);
-        config.restarts.clone_from(&options.restarts);
-        config.restarts.sort_unstable();
-        config.restarts.dedup();
-        for error in &options.errors {
-            config.set_error(error.call, Some(Arc::clone(&error.text)));
-        }
         let (own, broken): (Vec<_>, Vec<_>) = options
             .own_presets
             .all()
@@ -212,30 +151,9 @@ impl App {
             policies: Policies::new(&options.lanes, own),
             own_presets: options.own_presets.clone(),
             saving: None,
-            document: None,
-            loading: None,
-            live: None,
-            problem: None,
-            history: History::new(config.clone()),
-            config,
-            selection: Selection {
-                lane: Some(0),
-                ..Selection::default()
-            },
-            view: View::default(),
-            derived: Derived::new(options.work),
-            export: None,
-            measurement: None,
-            sessions: None,
-            found_message: None,
-            report: None,
-            conversion: None,
-            restoring: None,
-            note: None,
+            session: SessionTab::new(options.config(), options.work),
             logs: None,
             palette: None,
-            sweep: None,
-            comparison: None,
             requested_comparison: options.compared.clone(),
             tabs: Tabs::default(),
             dialog: None,
@@ -269,7 +187,7 @@ impl App {
 
     /// Returns the current runs, once replayed.
     pub fn runs(&self) -> Option<&Runs> {
-        self.derived.runs()
+        self.session.derived.runs()
     }
 
     /// Draws one frame and then executes its commands.
@@ -282,20 +200,21 @@ impl App {
         self.warn(warning);
         self.receive(&ctx);
         self.follow(&ctx);
-        if let Some(document) = &self.document {
-            self.derived.update(
+        let session = &mut self.session;
+        if let Some(document) = &session.document {
+            session.derived.update(
                 &ctx,
                 document,
                 &self.policies,
-                &self.config,
-                &self.selection,
-                &self.view,
+                &session.config,
+                &session.selection,
+                &session.view,
             );
         }
         self.update_comparison(&ctx);
-        let hovered = self.view.tune.hovered;
-        self.derived
-            .update_tried_setting(&ctx, self.sweep.as_ref(), hovered);
+        let session = &mut self.session;
+        let (sweep, hovered) = (session.sweep.as_ref(), session.view.tune.hovered);
+        session.derived.update_tried_setting(&ctx, sweep, hovered);
         let is_drag_cancelled = widgets::drag::cancelled(&ctx).is_some();
         let escaped = self.escape(&ctx, is_drag_cancelled);
         self.focus.reveal(&ctx);
@@ -307,8 +226,9 @@ impl App {
         for command in commands {
             self.execute(&ctx, command);
         }
-        if is_drag_cancelled && self.history.is_ahead(&self.config) {
-            self.config.clone_from(self.history.settled());
+        let session = &mut self.session;
+        if is_drag_cancelled && session.history.is_ahead(&session.config) {
+            session.config.clone_from(session.history.settled());
             ctx.request_repaint();
         }
         if let Some(copied) = widgets::take_copied_table(&ctx) {
@@ -317,7 +237,7 @@ impl App {
         self.is_typing = ctx.text_edit_focused();
         self.focus.show(&ctx);
         if !ctx.input(|i| i.pointer.any_down()) {
-            self.history.settle(&self.config);
+            self.session.history.settle(&self.session.config);
             self.keep_price();
             self.keep_workspace(&ctx);
         }
@@ -325,35 +245,37 @@ impl App {
 
     /// Returns whether a dialog covers the panels.
     fn is_covered(&self) -> bool {
-        let is_writing = self.export.is_some()
-            || self.report.is_some()
-            || self.conversion.is_some()
-            || self.restoring.is_some();
-        let measures = self.measurement.as_ref().is_some_and(|m| m.is_open);
+        let session = &self.session;
+        let is_writing = session.export.is_some()
+            || session.report.is_some()
+            || session.conversion.is_some()
+            || session.restoring.is_some();
+        let measures = session.measurement.as_ref().is_some_and(|m| m.is_open);
         let lists = self.logs.is_some() || self.list().is_some();
-        let asks = self.saving.is_some() || self.note.is_some() || self.view.asks_path;
-        let helps = self.palette.is_some() || self.view.shows_shortcuts;
+        let asks = self.saving.is_some() || session.note.is_some() || session.view.asks_path;
+        let helps = self.palette.is_some() || session.view.shows_shortcuts;
         is_writing || measures || lists || asks || helps
     }
 
     /// Returns the session list while it is in front.
     fn list(&self) -> Option<&Sessions> {
-        self.sessions.as_ref().filter(|list| list.is_shown)
+        self.session.sessions.as_ref().filter(|list| list.is_shown)
     }
 
     fn panels(&mut self, ui: &mut egui::Ui) -> Commands {
         let mut commands = Commands::default();
         let once = std::mem::take(&mut self.once);
-        let document = self.document.as_deref();
+        let session = &self.session;
+        let document = session.document.as_deref();
         let bar = BarInput {
             document,
-            config: &self.config,
-            live: self.live.as_ref().and_then(FollowedFile::state),
+            config: &session.config,
+            live: session.live.as_ref().and_then(FollowedFile::state),
             recent: self.saved.recent(),
-            list: self.sessions.as_ref(),
-            call: self.selection.call,
-            can_undo: self.history.can_undo() || self.history.is_ahead(&self.config),
-            can_redo: self.history.can_redo(),
+            list: session.sessions.as_ref(),
+            call: session.selection.call,
+            can_undo: session.history.can_undo() || session.history.is_ahead(&session.config),
+            can_redo: session.history.can_redo(),
         };
         session_tabs::panel::show(ui, &self.tab_labels(), self.tabs.index(), &mut commands);
         bar::panel::show(ui, &bar, self.runs(), &mut commands);
@@ -368,55 +290,58 @@ impl App {
 
     /// Draws the open session with its dialogs, or the start screen.
     fn session_panels(&self, ui: &mut egui::Ui, once: FrameRequests, commands: &mut Commands) {
+        let tab = &self.session;
+        let problem = tab.problem.as_deref();
         let opening = Opening {
-            loading: self.loading.as_ref(),
+            loading: tab.loading.as_ref(),
             // The path dialog shows the error itself.
-            problem: self.problem.as_deref().filter(|_| !self.view.asks_path),
+            problem: problem.filter(|_| !tab.view.asks_path),
         };
-        let (Some(document), Some(session)) = (&self.document, self.open_session(once)) else {
+        let (Some(document), Some(session)) = (&tab.document, self.open_session(once)) else {
             let welcome = WelcomeInput {
                 opening,
                 recent: self.saved.recent(),
-                path: &self.view.path,
+                path: &tab.view.path,
                 focuses_path: once.focuses_path,
-                is_replaying: self.document.is_some(),
+                is_replaying: tab.document.is_some(),
             };
             open::welcome::show(ui, &welcome, commands);
             return;
         };
         shell::layout::show_all(ui, &session, &opening, commands);
-        if let Some(export) = &self.export {
+        if let Some(export) = &tab.export {
             export::dialog::show(ui, &session, export, commands);
         }
-        if let Some(measurement) = self.measurement.as_ref().filter(|m| m.is_open) {
+        if let Some(measurement) = tab.measurement.as_ref().filter(|m| m.is_open) {
             measure::dialog::show(ui, session.runs, measurement, commands);
         }
-        if let Some(report) = &self.report {
+        if let Some(report) = &tab.report {
             report_export::dialog::show(ui, report, commands);
         }
-        if let Some(conversion) = &self.conversion {
+        if let Some(conversion) = &tab.conversion {
             convert::dialog::show(ui, document, conversion, commands);
         }
-        if let Some(note) = &self.note {
-            notes::dialog::show(ui, note, &self.config, commands);
+        if let Some(note) = &tab.note {
+            notes::dialog::show(ui, note, &tab.config, commands);
         }
     }
 
     /// Returns the open session once it was replayed.
     fn open_session(&self, once: FrameRequests) -> Option<OpenSession<'_>> {
-        let document = self.document.as_deref()?;
+        let session = &self.session;
+        let document = session.document.as_deref()?;
         let runs = self.runs().filter(|runs| runs.document == document.id)?;
         Some(OpenSession {
             document,
             runs,
-            rows: self.derived.rows()?,
-            config: &self.config,
-            selection: self.selection,
-            view: &self.view,
+            rows: session.derived.rows()?,
+            config: &session.config,
+            selection: session.selection,
+            view: &session.view,
             policies: &self.policies,
-            derived: &self.derived,
-            sweep: self.sweep.as_ref(),
-            comparison: self.comparison.as_ref(),
+            derived: &session.derived,
+            sweep: session.sweep.as_ref(),
+            comparison: session.comparison.as_ref(),
             own_price: self.saved.price(),
             is_covered: self.is_covered(),
             once,
@@ -425,19 +350,20 @@ impl App {
 
     /// Draws the dialogs that need no open session.
     fn dialogs(&self, ui: &mut egui::Ui, commands: &mut Commands) {
+        let session = &self.session;
         if let Some(logs) = &self.logs {
-            run_logs::dialog::show(ui, logs, self.document.is_some(), commands);
+            run_logs::dialog::show(ui, logs, session.document.is_some(), commands);
         }
-        if let Some(restoring) = &self.restoring {
+        if let Some(restoring) = &session.restoring {
             restore::dialog::show(ui, restoring, commands);
         }
         if let Some(saving) = &self.saving {
             settings_panel::preset_dialog::show(ui, saving, &self.policies, commands);
         }
-        if self.view.asks_path {
-            open::path_dialog::show(ui, &self.view, self.problem.as_deref(), commands);
+        if session.view.asks_path {
+            open::path_dialog::show(ui, &session.view, session.problem.as_deref(), commands);
         }
-        if self.view.shows_shortcuts {
+        if session.view.shows_shortcuts {
             shell::shortcuts::show(ui, commands);
         }
         if let Some(palette) = &self.palette {

@@ -1,7 +1,7 @@
 //! Startup options of the window.
 
 use crate::app::background::latest_result::WorkMode;
-use crate::app::config::MAX_LANES;
+use crate::app::config::{Config, MAX_LANES};
 use crate::app::manual_edits::marks::RequestedMarks;
 use crate::app::settings_panel::knobs::{self, KnobKey, KnobSettings};
 use crate::engine::{KnobValues, Policy, ProviderError};
@@ -9,6 +9,7 @@ use crate::exec::{IndexFolder, OwnPresets, Workspaces};
 use crate::units::Tokens;
 use egui::{ThemePreference, Vec2, vec2};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Startup options of the window.
 #[derive(Clone, Debug)]
@@ -70,6 +71,31 @@ impl Options {
         let has_marks =
             !self.restarts.is_empty() || !self.errors.is_empty() || self.marks.is_some();
         !self.lanes.is_empty() || has_settings || has_marks
+    }
+
+    /// Returns the configuration of the first session.
+    pub(in crate::app) fn config(&self) -> Config {
+        let names: Vec<_> = self
+            .lanes
+            .iter()
+            .map(|lane| lane.policy.name.clone())
+            .collect();
+        let mut config = Config::new(&names);
+        config.knobs.clone_from(&self.knobs);
+        config.window = self.window.filter(|w| *w > Tokens::ZERO);
+        if let Some(reserve) = self.output_reserve {
+            config
+                .knobs
+                .insert(knobs::output_reserve(), reserve.as_f64());
+        }
+        config.counter = self.counter.unwrap_or(config.counter);
+        config.restarts.clone_from(&self.restarts);
+        config.restarts.sort_unstable();
+        config.restarts.dedup();
+        for error in &self.errors {
+            config.set_error(error.call, Some(Arc::clone(&error.text)));
+        }
+        config
     }
 
     /// Returns the folder of workspaces; none is kept if lanes are given.

@@ -75,10 +75,12 @@ pub fn screenshot(mut options: Options, out: &Path) -> anyhow::Result<()> {
     for _ in 0..FRAMES {
         stage.frame(Vec::new(), &mut |ui| app.show(ui));
     }
-    if let Some(problem) = app.problem.or(app.rejected_edit) {
+    let session = app.session;
+    if let Some(problem) = session.problem.or(app.rejected_edit) {
         anyhow::bail!(problem);
     }
-    if let Some(problem) = app.comparison.as_ref().and_then(OpenComparison::problem) {
+    let comparison = session.comparison.as_ref();
+    if let Some(problem) = comparison.and_then(OpenComparison::problem) {
         anyhow::bail!("the session to compare cannot be opened: {problem}");
     }
     picture::save_png(&stage.image(), out, &opened).map_err(anyhow::Error::msg)

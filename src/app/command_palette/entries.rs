@@ -67,7 +67,7 @@ impl App {
         let last_word = text.split_whitespace().next_back().unwrap_or_default();
         let number = last_word.parse::<f64>().ok();
         let mut all = self.actions();
-        if self.document.is_some() {
+        if self.session.document.is_some() {
             all.extend(self.positions(number));
             all.extend(self.lanes_and_tabs());
             all.extend(self.settings(number));
@@ -102,7 +102,7 @@ impl App {
 
     /// Returns the call and the message with a typed number, if there are any.
     fn positions(&self, number: Option<f64>) -> Vec<Entry> {
-        let Some(document) = &self.document else {
+        let Some(document) = &self.session.document else {
             return Vec::new();
         };
         let index = |count: usize| {
@@ -149,11 +149,8 @@ impl App {
 
     /// Returns the settings of the focused lane: with the typed number as value, or for a number to be typed.
     fn settings(&self, number: Option<f64>) -> Vec<Entry> {
-        let lane = self
-            .selection
-            .lane
-            .and_then(|lane| self.runs()?.lanes.get(lane));
-        let Some(lane) = lane else {
+        let lane = self.session.selection.lane;
+        let Some(lane) = lane.and_then(|lane| self.runs()?.lanes.get(lane)) else {
             return Vec::new();
         };
         let current = |knob: &Knob| lane.knobs.get(&knob.name).unwrap_or(knob.value);
@@ -174,7 +171,7 @@ impl App {
 
     /// Returns the folder of the open file, the recent files and folders, and the examples.
     fn files(&self) -> Vec<Entry> {
-        let open = self.document.as_ref();
+        let open = self.session.document.as_ref();
         let folder = open.and_then(|open| open.origin.folder()).map(|folder| {
             let command = SessionsCommand::Show(Some(folder.to_owned()));
             Entry::new("Sessions in this file's folder", "", [command.into()])
@@ -197,10 +194,10 @@ impl App {
     /// Returns the entry that finds the typed text in the messages.
     fn search(&self, text: &str) -> Option<Entry> {
         let text = text.trim();
-        if text.is_empty() || self.document.is_none() {
+        if text.is_empty() || self.session.document.is_none() {
             return None;
         }
-        let mut filter = self.view.messages.filter.clone();
+        let mut filter = self.session.view.messages.filter.clone();
         filter.set_text(text.to_owned());
         let name = format!("Find in the messages: {}", safe_text::one_line(text, 60));
         let commands = [

@@ -264,15 +264,6 @@ impl ShownText {
     }
 }
 
-/// Returns the options for loading the second session: the tokenizer of the first.
-pub(super) fn load_options(config: &Config, conversation: usize) -> LoadOptions {
-    LoadOptions {
-        counter: tokens::by_name(config.counter).unwrap_or_else(tokens::default_counter),
-        window: None,
-        conversation,
-    }
-}
-
 impl ComparedCases {
     /// Compares the replayed session with the second one, with the same tokenizer, window, output reserve and prices. The
     /// second session is counted again only if `before` has other counts.

@@ -1,7 +1,7 @@
 //! Executes commands of the comparison.
 
 use super::command::CompareCommand;
-use super::comparison::{IS_LIST, OpenComparison, load_options};
+use super::comparison::{IS_LIST, OpenComparison};
 use super::state::{CompareView, Listed};
 use crate::app::App;
 use crate::app::open::document::Origin;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 impl App {
     /// Executes a command of the comparison. Nothing is compared without an open session.
     pub(in crate::app) fn execute_compare(&mut self, ctx: &egui::Context, command: CompareCommand) {
-        if self.document.is_none() {
+        if self.session.document.is_none() {
             return;
         }
         match command {
@@ -31,12 +31,12 @@ impl App {
 
     /// Compares with a file, and shows the tab Compare.
     fn compare_file(&mut self, ctx: &egui::Context, path: PathBuf, conversation: usize) {
-        self.view.asks_path = false;
+        self.session.view.asks_path = false;
         if is_list(&path, conversation) {
             self.warn(Some(IS_LIST.to_owned()));
             return;
         }
-        if let Some(sessions) = &mut self.sessions {
+        if let Some(sessions) = &mut self.session.sessions {
             sessions.is_shown = false;
         }
         self.compare_session(ctx, Origin::Path(path), conversation);
@@ -54,14 +54,14 @@ impl App {
         origin: Origin,
         conversation: usize,
     ) {
-        let options = load_options(&self.config, conversation);
-        self.view.compare.shown = None;
-        self.comparison = Some(OpenComparison::start(ctx, self.work, origin, options));
+        let options = self.session.config.load_options(conversation);
+        self.session.view.compare.shown = None;
+        self.session.comparison = Some(OpenComparison::start(ctx, self.work, origin, options));
     }
 
     /// Receives the second session, and updates the comparison.
     pub(in crate::app) fn update_comparison(&mut self, ctx: &egui::Context) {
-        let Some(comparison) = &mut self.comparison else {
+        let Some(comparison) = &mut self.session.comparison else {
             return;
         };
         if comparison.receive(ctx) {
@@ -69,24 +69,27 @@ impl App {
                 "The session to compare cannot be opened. The tab Compare shows the reason.",
             );
         }
-        let runs = self.derived.shared_runs();
-        if let (Some(document), Some(runs)) = (&self.document, runs)
+        let runs = self.session.derived.shared_runs();
+        if let (Some(document), Some(runs)) = (&self.session.document, runs)
             && runs.document == document.id
         {
-            comparison.update(ctx, self.work, (document, runs), self.view.compare);
+            comparison.update(ctx, self.work, (document, runs), self.session.view.compare);
         }
     }
 
     /// Ends the comparison.
     fn close_comparison(&mut self) {
-        self.comparison = None;
-        self.view.compare.shown = None;
+        self.session.comparison = None;
+        self.session.view.compare.shown = None;
     }
 
     /// Opens the second session, and compares it with the one that was open.
     fn swap_compared(&mut self, ctx: &egui::Context) {
-        let second = self.comparison.as_ref().and_then(OpenComparison::document);
-        let (Some(first), Some(second)) = (self.document.clone(), second.map(Arc::clone)) else {
+        let comparison = self.session.comparison.as_ref();
+        let second = comparison
+            .and_then(OpenComparison::document)
+            .map(Arc::clone);
+        let (Some(first), Some(second)) = (self.session.document.clone(), second) else {
             return;
         };
         if self
@@ -101,8 +104,8 @@ impl App {
         }
         let view = CompareView {
             shown: None,
-            listed: self.view.compare.listed.map(Listed::swapped),
-            ..self.view.compare
+            listed: self.session.view.compare.listed.map(Listed::swapped),
+            ..self.session.view.compare
         };
         self.watch(ctx, &second);
         let reopened = Reopened {
@@ -110,8 +113,8 @@ impl App {
             ..Reopened::default()
         };
         self.show_document(ctx, second, reopened);
-        self.comparison = Some(OpenComparison::with(first));
-        self.view.compare = view;
-        self.view.tab = Tab::Compare;
+        self.session.comparison = Some(OpenComparison::with(first));
+        self.session.view.compare = view;
+        self.session.view.tab = Tab::Compare;
     }
 }

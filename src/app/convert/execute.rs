@@ -7,10 +7,10 @@ use crate::app::shell::file_dialog::DialogPurpose;
 impl App {
     /// Executes a command of the conversion dialog.
     pub(in crate::app) fn execute_convert(&mut self, ctx: &egui::Context, command: ConvertCommand) {
-        let Some(document) = &self.document else {
+        let Some(document) = &self.session.document else {
             return;
         };
-        match (command, &mut self.conversion) {
+        match (command, &mut self.session.conversion) {
             (ConvertCommand::Start, conversion) => {
                 *conversion = Conversion::start(ctx, self.work, document);
             }
@@ -28,7 +28,7 @@ impl App {
 
     /// Receives the path chosen in the system's dialog.
     pub(in crate::app) fn conversion_path_chosen(&mut self, output: String) {
-        if let Some(conversion) = &mut self.conversion {
+        if let Some(conversion) = &mut self.session.conversion {
             conversion.draft = ConversionDraft {
                 output,
                 is_output_chosen: true,

@@ -12,31 +12,32 @@ use std::path::Path;
 impl App {
     /// Closes the dialogs that belong to the open session.
     pub(in crate::app) fn close_session_dialogs(&mut self) {
-        self.export = None;
-        self.measurement = None;
-        self.report = None;
-        self.conversion = None;
-        self.restoring = None;
-        self.note = None;
+        let session = &mut self.session;
+        session.export = None;
+        session.measurement = None;
+        session.report = None;
+        session.conversion = None;
+        session.restoring = None;
+        session.note = None;
     }
 
     /// Receives the results of background work of the dialogs since the last frame: exports, conversions, restored
     /// conversations, reports and run logs.
     pub(in crate::app) fn receive_dialog_results(&mut self) {
-        let written = self.export.as_mut().and_then(Export::poll);
+        let written = self.session.export.as_mut().and_then(Export::poll);
         if let Some(resumed) = written.and_then(|written| written.resumed.as_ref()) {
             let text = format!("New session written to {}", resumed.path.display());
             self.toasts.written(text);
         }
-        if let Some(conversion) = &mut self.conversion {
+        if let Some(conversion) = &mut self.session.conversion {
             conversion.poll();
         }
-        if let Some(restoring) = &mut self.restoring {
+        if let Some(restoring) = &mut self.session.restoring {
             restoring.poll();
         }
-        match self.report.as_mut().and_then(ReportExport::poll) {
+        match self.session.report.as_mut().and_then(ReportExport::poll) {
             Some(Ok(path)) => {
-                self.report = None;
+                self.session.report = None;
                 let path = std::path::absolute(&path).unwrap_or(path);
                 self.toasts
                     .written(format!("Written to {}", path.display()));
@@ -54,21 +55,23 @@ impl App {
         match command {
             ExportCommand::Start(lane) => self.start_export(lane),
             ExportCommand::StartContext => self.start_context_export(),
-            ExportCommand::CompactAnyway if self.export.is_none() => {
-                self.start_export(self.selection.lane.or(Some(0)));
+            ExportCommand::CompactAnyway if self.session.export.is_none() => {
+                self.start_export(self.session.selection.lane.or(Some(0)));
                 self.edit_export(ctx, ExportCommand::CompactAnyway);
             }
             ExportCommand::Browse(path) => self.ask_for_file(ctx, DialogPurpose::Export(path)),
             ExportCommand::Close => {
-                self.view.export = self.export.take().map(|export| export.draft);
+                self.session.view.export = self.session.export.take().map(|export| export.draft);
             }
             command => self.edit_export(ctx, command),
         }
     }
 
     fn edit_export(&mut self, ctx: &egui::Context, command: ExportCommand) {
+        let session = &mut self.session;
+        let runs = session.derived.shared_runs();
         let (Some(document), Some(runs), Some(export)) =
-            (&self.document, self.derived.shared_runs(), &mut self.export)
+            (&session.document, runs, &mut session.export)
         else {
             return;
         };
@@ -98,12 +101,13 @@ impl App {
 
     /// Opens the dialog with the settings of the previous export, if any. `lane` is the focused one if `None`.
     fn start_export(&mut self, lane: Option<usize>) {
-        let (Some(document), Some(runs)) = (&self.document, self.derived.runs()) else {
+        let session = &mut self.session;
+        let (Some(document), Some(runs)) = (&session.document, session.derived.runs()) else {
             return;
         };
         let (n_lanes, keeps_state) = (runs.lanes.len(), self.saved.keeps_state());
-        let (draft, selection) = (self.view.export.take(), &self.selection);
-        self.export = Some(if let Some(draft) = draft {
+        let (draft, selection) = (session.view.export.take(), &session.selection);
+        session.export = Some(if let Some(draft) = draft {
             Export::again(draft, document, lane, n_lanes, selection, keeps_state)
         } else {
             let lane = lane.or(selection.lane).unwrap_or(0);
@@ -115,10 +119,10 @@ impl App {
     /// Starts an export of the context of the focused lane, or of the recorded one.
     fn start_context_export(&mut self) {
         self.start_export(None);
-        if let (Some(export), Some(document)) = (&mut self.export, &self.document) {
+        if let (Some(export), Some(document)) = (&mut self.session.export, &self.session.document) {
             let draft = ExportDraft {
                 content: ExportContent::Context,
-                lane: self.selection.lane,
+                lane: self.session.selection.lane,
                 summaries: SummarySource::Digest,
                 ..export.draft.clone()
             };
@@ -128,7 +132,7 @@ impl App {
 
     /// Receives a path chosen in the system's dialog.
     pub(in crate::app) fn export_path_chosen(&mut self, path: ExportPath, text: String) {
-        if let (Some(export), Some(document)) = (&mut self.export, &self.document) {
+        if let (Some(export), Some(document)) = (&mut self.session.export, &self.session.document) {
             let mut draft = export.draft.clone();
             *path.of_mut(&mut draft) = text;
             export.edit(document, draft);
@@ -137,10 +141,10 @@ impl App {
 
     /// Prepares an export that takes its summaries from a log.
     pub(in crate::app) fn replay_from(&mut self, path: &Path) {
-        if self.export.is_none() {
+        if self.session.export.is_none() {
             self.start_export(None);
         }
-        if let (Some(export), Some(document)) = (&mut self.export, &self.document) {
+        if let (Some(export), Some(document)) = (&mut self.session.export, &self.session.document) {
             let draft = ExportDraft {
                 summaries: SummarySource::Log,
                 replay: path.display().to_string(),

@@ -17,7 +17,7 @@ impl App {
             LanesCommand::Compare(policy) => self.compare_with(&policy),
             LanesCommand::Remove(lane) => self.remove_lane(lane),
             LanesCommand::SetPolicy(lane, policy) => {
-                if let Some(lane) = self.config.lanes.get_mut(lane) {
+                if let Some(lane) = self.session.config.lanes.get_mut(lane) {
                     lane.policy = policy;
                 }
             }
@@ -29,7 +29,7 @@ impl App {
     /// Adds a policy that is not compared yet, `none` first. If all are compared, adds the least used active one with
     /// its own settings.
     fn add_lane(&mut self) {
-        let lanes = &self.config.lanes;
+        let lanes = &self.session.config.lanes;
         if lanes.len() >= MAX_LANES {
             return;
         }
@@ -46,17 +46,18 @@ impl App {
             let least = acting.min_by_key(|p| n_lanes(&p.name));
             LaneConfig {
                 policy: least.map_or_else(|| NONE.to_owned(), |p| p.name.clone()),
-                own: Some(self.config.knobs.clone()),
+                own: Some(self.session.config.knobs.clone()),
             }
         };
         let added = new.unwrap_or_else(again);
-        self.config.lanes.push(added);
+        self.session.config.lanes.push(added);
     }
 
     /// Adds a policy to the comparison and focuses its lane.
     fn compare_with(&mut self, policy: &str) {
-        let lanes = &mut self.config.lanes;
-        let focused = self.selection.lane.unwrap_or(0).min(lanes.len() - 1);
+        let lanes = &mut self.session.config.lanes;
+        let focused = self.session.selection.lane.unwrap_or(0);
+        let focused = focused.min(lanes.len() - 1);
         let at = if lanes.len() < MAX_LANES {
             lanes.push(LaneConfig::new(policy));
             lanes.len() - 1
@@ -64,12 +65,12 @@ impl App {
             lanes[focused] = LaneConfig::new(policy);
             focused
         };
-        self.selection.lane = Some(at);
+        self.session.selection.lane = Some(at);
     }
 
     /// Removes a lane, but not the last one.
     fn remove_lane(&mut self, lane: usize) {
-        let lanes = &mut self.config.lanes;
+        let lanes = &mut self.session.config.lanes;
         if lane < lanes.len() && lanes.len() > 1 {
             lanes.remove(lane);
             self.limit_selected_lane();
@@ -78,7 +79,7 @@ impl App {
 
     /// Copies a lane's settings in the configuration format of its system.
     fn copy_settings(&mut self, ctx: &egui::Context, lane: usize) {
-        let Some(runs) = self.derived.shared_runs().map(Arc::clone) else {
+        let Some(runs) = self.session.derived.shared_runs().map(Arc::clone) else {
             return;
         };
         let Some(lane) = runs.lanes.get(lane) else {
@@ -100,7 +101,7 @@ impl App {
     }
 
     fn toggle_fold(&mut self, messages: &RangeInclusive<u32>) {
-        let unfolded = &mut self.view.unfolded;
+        let unfolded = &mut self.session.view.unfolded;
         let n_before = unfolded.len();
         unfolded.retain(|message| !messages.contains(message));
         if unfolded.len() == n_before {

@@ -21,7 +21,7 @@ impl App {
     fn set_mark(&mut self, messages: &[usize], mark: Option<Mark>) {
         let messages = self.known(messages);
         set(
-            Arc::make_mut(&mut self.config.manual_edits),
+            Arc::make_mut(&mut self.session.config.manual_edits),
             &messages,
             mark,
         );
@@ -32,7 +32,7 @@ impl App {
     fn toggle_mark(&mut self, messages: &[usize], mark: Mark) {
         let messages = self.known(messages);
         toggle(
-            Arc::make_mut(&mut self.config.manual_edits),
+            Arc::make_mut(&mut self.session.config.manual_edits),
             &messages,
             mark,
         );
@@ -41,8 +41,8 @@ impl App {
 
     /// Removes every mark.
     fn remove_marks(&mut self) {
-        self.config.manual_edits = Arc::default();
-        self.view.messages.filter.is_marked = false;
+        self.session.config.manual_edits = Arc::default();
+        self.session.view.messages.filter.is_marked = false;
     }
 
     /// Returns the initial marks of a session. Marks given at startup apply to the first session only.
@@ -62,21 +62,21 @@ impl App {
     }
 
     fn known(&self, messages: &[usize]) -> Vec<usize> {
-        let n_messages = self.document.as_ref().map_or(0, |d| d.n_messages());
+        let n_messages = self.session.document.as_ref().map_or(0, |d| d.n_messages());
         let known = messages.iter().copied().filter(|m| *m < n_messages);
         known.collect()
     }
 
     /// Reports the effect of a key that the table does not show.
     fn report_mark(&mut self, messages: &[usize]) {
-        let ([first, ..], false) = (messages, self.view.tab == Tab::Messages) else {
+        let ([first, ..], false) = (messages, self.session.view.tab == Tab::Messages) else {
             return;
         };
         let which = match messages {
             [_] => format!("Message {} is", wording::number(*first)),
             many => format!("{} are", wording::count(many.len(), "message")),
         };
-        let now = Mark::of(&self.config.manual_edits, *first);
+        let now = Mark::of(&self.session.config.manual_edits, *first);
         let now = now.map_or("no longer marked", Mark::word);
         self.toasts
             .info(format!("{which} {now}. Ctrl+Z undoes it."));

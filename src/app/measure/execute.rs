@@ -12,16 +12,16 @@ impl App {
         if let MeasureCommand::Browse(path) = command {
             return self.ask_for_file(ctx, DialogPurpose::Measure(path));
         }
-        let Some(runs) = self.derived.shared_runs() else {
+        let Some(runs) = self.session.derived.shared_runs() else {
             return;
         };
         let keeps_state = self.saved.keeps_state();
         if command == MeasureCommand::Open {
             let new = || Measurement::new(keeps_state);
-            self.measurement.get_or_insert_with(new).is_open = true;
+            self.session.measurement.get_or_insert_with(new).is_open = true;
             return;
         }
-        let Some(measurement) = &mut self.measurement else {
+        let Some(measurement) = &mut self.session.measurement else {
             return;
         };
         match command {
@@ -30,7 +30,7 @@ impl App {
             MeasureCommand::SetKey(key) => measurement.set_key(key),
             MeasureCommand::Run => measurement.plan(MeasureInputs {
                 runs,
-                costs: self.derived.costs(),
+                costs: self.session.derived.costs(),
                 ctx,
                 work: self.work,
             }),
@@ -44,7 +44,7 @@ impl App {
 
     /// Receives a path chosen in the system's dialog.
     pub(in crate::app) fn measure_path_chosen(&mut self, path: MeasurePath, text: String) {
-        if let Some(measurement) = &mut self.measurement {
+        if let Some(measurement) = &mut self.session.measurement {
             let mut draft = measurement.draft.clone();
             *path.of_mut(&mut draft) = text;
             measurement.edit(draft);

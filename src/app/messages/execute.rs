@@ -9,7 +9,7 @@ use crate::app::view::Tab;
 impl App {
     /// Executes a command of the tab Messages.
     pub(in crate::app) fn execute_messages(&mut self, command: MessagesCommand) {
-        let view = &mut self.view.messages;
+        let view = &mut self.session.view.messages;
         match command {
             MessagesCommand::Sort(sort) => {
                 view.sort = sort;
@@ -39,9 +39,9 @@ impl App {
 
     /// Selects the next or previous match of the query and shows it.
     fn find(&mut self, direction: Direction) {
-        let hits = self.derived.hits();
-        let hit = self.view.messages.found.map(|found| found.hit);
-        let next = hits.and_then(|hits| hits.step(hit, self.selection.message, direction));
+        let hits = self.session.derived.hits();
+        let hit = self.session.view.messages.found.map(|found| found.hit);
+        let next = hits.and_then(|hits| hits.step(hit, self.session.selection.message, direction));
         if let Some(hit) = next {
             self.show_hit(hit);
         }
@@ -50,16 +50,16 @@ impl App {
     /// Selects a match of the query and shows it.
     fn show_hit(&mut self, hit: Hit) {
         self.execute_select(SelectCommand::Message(hit.message as usize));
-        let view = &mut self.view.messages;
+        let view = &mut self.session.view.messages;
         view.found = Some(FoundHit { hit, place: None });
         view.detail = Detail::default();
     }
 
     /// Adapts to a new order or filter: the selected range would contain other messages.
     pub(in crate::app) fn reorder_messages(&mut self) {
-        self.selection.anchor = None;
-        self.view.messages.added.clear();
-        self.view.messages.found = None;
+        self.session.selection.anchor = None;
+        self.session.view.messages.added.clear();
+        self.session.view.messages.found = None;
         self.once.reorders_messages = true;
     }
 }

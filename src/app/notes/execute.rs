@@ -7,9 +7,9 @@ use std::sync::Arc;
 impl App {
     /// Executes a command of the dialog for notes.
     pub(in crate::app) fn execute_note(&mut self, command: NoteCommand) {
-        match (command, &mut self.note) {
+        match (command, &mut self.session.note) {
             (NoteCommand::Start(message), note) => {
-                let text = self.config.notes.get(&message).cloned();
+                let text = self.session.config.notes.get(&message).cloned();
                 *note = Some(NoteDraft {
                     message,
                     text: text.unwrap_or_default(),
@@ -20,7 +20,7 @@ impl App {
                 let Some(NoteDraft { message, text }) = note.take() else {
                     return;
                 };
-                let notes = Arc::make_mut(&mut self.config.notes);
+                let notes = Arc::make_mut(&mut self.session.config.notes);
                 match text.trim() {
                     "" => drop(notes.remove(&message)),
                     text => drop(notes.insert(message, text.to_owned())),

@@ -14,8 +14,6 @@ use crate::app::shell::history::History;
 use crate::app::theme::fonts;
 use crate::app::view::View;
 use crate::app::workspace::execute::Reopened;
-use crate::exec::LoadOptions;
-use crate::tokens;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,11 +34,11 @@ impl App {
                 self.cancel_load();
                 self.toasts.info("Opening was cancelled.");
             }
-            OpenCommand::DismissError => self.problem = None,
-            OpenCommand::ClosePathDialog => self.view.asks_path = false,
+            OpenCommand::DismissError => self.session.problem = None,
+            OpenCommand::ClosePathDialog => self.session.view.asks_path = false,
             OpenCommand::EditPath(path) => {
-                self.view.path = path;
-                self.problem = None;
+                self.session.view.path = path;
+                self.session.problem = None;
             }
         }
     }
@@ -53,19 +51,14 @@ impl App {
         conversation: usize,
     ) {
         self.cancel_load();
-        self.problem = None;
+        self.session.problem = None;
         if self.show_tab_of(ctx, &origin, conversation) {
             return;
         }
-        if let Some(sessions) = &mut self.sessions {
+        if let Some(sessions) = &mut self.session.sessions {
             sessions.is_shown = false;
         }
-        let counter = tokens::by_name(self.config.counter).unwrap_or_else(tokens::default_counter);
-        let options = LoadOptions {
-            counter,
-            window: None,
-            conversation,
-        };
+        let options = self.session.config.load_options(conversation);
         // An open session that is opened again starts anew, or from its workspace.
         self.keep_workspace_now(ctx);
         let visited = self.visits.bytes(&origin, conversation);
@@ -73,7 +66,7 @@ impl App {
             workspaces: self.saver.store().clone(),
             visited,
         };
-        self.loading = Some(Loading::start(ctx, self.work, origin, options, kept));
+        self.session.loading = Some(Loading::start(ctx, self.work, origin, options, kept));
     }
 
     /// Opens a file dropped on the window.
@@ -102,7 +95,7 @@ impl App {
 
     /// Shows the session that was being opened, once it is loaded.
     pub(in crate::app) fn receive_session(&mut self, ctx: &egui::Context) {
-        let Some(loading) = self.loading.take() else {
+        let Some(loading) = self.session.loading.take() else {
             return;
         };
         match loading.take() {
@@ -117,17 +110,17 @@ impl App {
                     self.execute_compare(ctx, CompareCommand::Open(path, 0));
                 }
             }
-            Ok(Err(problem)) => self.problem = Some(problem),
+            Ok(Err(problem)) => self.session.problem = Some(problem),
             Err(loading) => {
                 // The progress bar advances while bytes are counted.
                 ctx.request_repaint_after(Duration::from_millis(50));
-                self.loading = Some(*loading);
+                self.session.loading = Some(*loading);
             }
         }
     }
 
     fn open_conversation(&mut self, ctx: &egui::Context, conversation: usize) {
-        if let Some(document) = &self.document {
+        if let Some(document) = &self.session.document {
             self.open(ctx, document.origin.clone(), conversation);
         }
     }
@@ -144,31 +137,34 @@ impl App {
             let warning = self.saved.add_recent(path);
             self.warn(warning);
         }
-        self.derived.clear(&document);
-        self.selection = Selection {
+        let manual_edits = self.first_marks(&document);
+        let session = &mut self.session;
+        session.derived.clear(&document);
+        session.selection = Selection {
             call: document.last_call(),
-            lane: self.selection.lane.or(Some(0)),
+            lane: session.selection.lane.or(Some(0)),
             ..Selection::default()
         };
-        if self.document.is_some() {
-            self.config.reset_session();
+        let config = &mut session.config;
+        if session.document.is_some() {
+            config.reset_session();
         }
-        self.config.manual_edits = self.first_marks(&document);
-        self.config.notes = Arc::default();
+        config.manual_edits = manual_edits;
+        config.notes = Arc::default();
         let n_calls = document.session().calls.len();
-        self.config.restarts.retain(|call| *call < n_calls);
-        self.config.errors.retain(|error| error.call < n_calls);
-        self.history = History::new(self.config.clone());
-        self.view = View {
-            timeline: self.view.timeline,
-            tab: self.view.tab,
+        config.restarts.retain(|call| *call < n_calls);
+        config.errors.retain(|error| error.call < n_calls);
+        session.history = History::new(config.clone());
+        session.view = View {
+            timeline: session.view.timeline,
+            tab: session.view.tab,
             ..View::default()
         };
+        session.sweep = None;
+        session.comparison = None;
         self.close_session_dialogs();
-        self.sweep = None;
-        self.comparison = None;
         self.restore_workspace(ctx, &document, reopened);
-        task::drop_in_background(self.document.replace(document));
+        task::drop_in_background(self.session.document.replace(document));
         self.show_found_message();
     }
 
@@ -176,19 +172,20 @@ impl App {
     pub(in crate::app) fn close(&mut self, ctx: &egui::Context) {
         self.cancel_load();
         self.leave_session(ctx);
-        let derived = std::mem::replace(&mut self.derived, Derived::new(self.work));
-        task::drop_in_background((self.document.take(), derived));
-        self.live = None;
-        self.sweep = None;
-        self.comparison = None;
-        self.sessions = None;
-        self.found_message = None;
+        let session = &mut self.session;
+        let derived = std::mem::replace(&mut session.derived, Derived::new(self.work));
+        task::drop_in_background((session.document.take(), derived));
+        session.live = None;
+        session.sweep = None;
+        session.comparison = None;
+        session.sessions = None;
+        session.found_message = None;
+        session.problem = None;
         self.close_session_dialogs();
-        self.problem = None;
     }
 
     pub(in crate::app) fn cancel_load(&mut self) {
-        if let Some(loading) = self.loading.take() {
+        if let Some(loading) = self.session.loading.take() {
             loading.cancel();
         }
     }

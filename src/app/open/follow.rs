@@ -6,14 +6,12 @@ use crate::app::App;
 use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task;
 use crate::app::shell::history::History;
-use crate::exec::LoadOptions;
-use crate::tokens;
 
 impl App {
     /// Starts watching the open file.
     pub(in crate::app) fn watch(&mut self, ctx: &egui::Context, document: &Document) {
         let shown = document.loaded.path.as_deref();
-        self.live = match &document.origin {
+        self.session.live = match &document.origin {
             Origin::Path(path) if self.work == WorkMode::AsNeeded => {
                 Some(FollowedFile::new(ctx, path, shown))
             }
@@ -23,30 +21,26 @@ impl App {
 
     /// Shows the new state of the open file, except while an export of it is being prepared.
     pub(in crate::app) fn follow(&mut self, ctx: &egui::Context) {
-        let (Some(live), Some(document)) = (&mut self.live, &self.document) else {
+        let session = &mut self.session;
+        let (Some(live), Some(document)) = (&mut session.live, &session.document) else {
             return;
         };
-        if self.export.is_some() || self.loading.is_some() {
+        if session.export.is_some() || session.loading.is_some() {
             return;
         }
-        let counter = tokens::by_name(self.config.counter).unwrap_or_else(tokens::default_counter);
-        let options = LoadOptions {
-            counter,
-            window: None,
-            conversation: document.conversation,
-        };
+        let options = session.config.load_options(document.conversation);
         live.read_again(ctx, options);
-        live.receive(ctx, options, document, &self.selection);
-        let (policies, config) = (&self.policies, &self.config);
-        let next = live.take_ready(ctx, policies, config, &self.view, &self.derived);
+        live.receive(ctx, options, document, &session.selection);
+        let (policies, config) = (&self.policies, &session.config);
+        let next = live.take_ready(ctx, policies, config, &session.view, &session.derived);
         let Some(next) = next else {
             return;
         };
         let has_grown = next.document.source_id == document.source_id;
-        let before = self.document.replace(next.document);
-        let results = std::mem::replace(&mut self.derived, next.derived);
+        let before = session.document.replace(next.document);
+        let results = std::mem::replace(&mut session.derived, next.derived);
         task::drop_in_background((before, results));
-        self.selection = next.selection;
+        session.selection = next.selection;
         if !has_grown {
             self.remove_marks_of_previous_file();
         }
@@ -54,8 +48,8 @@ impl App {
 
     /// Removes marks at calls and messages, since the file is a different one.
     fn remove_marks_of_previous_file(&mut self) {
-        let had_any = self.config.remove_marks();
-        self.history = History::new(self.config.clone());
+        let had_any = self.session.config.remove_marks();
+        self.session.history = History::new(self.session.config.clone());
         self.toasts.info(if had_any {
             "The file was replaced: marks and notes at its calls and messages were removed."
         } else {

@@ -3,11 +3,9 @@
 use super::command::TabsCommand;
 use super::session_tab::SessionTab;
 use crate::app::App;
-use crate::app::derived::Derived;
 use crate::app::open::document::Origin;
 use crate::app::open::loading::Loading;
-use crate::app::selection::{Direction, Selection};
-use crate::app::shell::history::History;
+use crate::app::selection::Direction;
 use crate::app::timeline::plot::kept_zoom;
 use crate::app::view::View;
 
@@ -64,23 +62,23 @@ impl App {
         let Some(idx) = self.tabs.with(origin, conversation) else {
             return false;
         };
-        let is_unused = self.is_empty_tab() && self.sessions.is_none();
+        let is_unused = self.is_empty_tab() && self.session.sessions.is_none();
         let before = is_unused.then_some(self.tabs.shown);
-        let found = self.found_message.take();
+        let found = self.session.found_message.take();
         self.show_session_tab(ctx, idx);
         if let Some(empty) = before {
             self.tabs.remove(empty);
         }
-        if let Some(sessions) = &mut self.sessions {
+        if let Some(sessions) = &mut self.session.sessions {
             sessions.is_shown = false;
         }
         let is_wanted = |loading: &Loading| loading.is_from(origin, conversation);
-        if !self.loading.as_ref().is_some_and(is_wanted) {
+        if !self.session.loading.as_ref().is_some_and(is_wanted) {
             // The session is open, and another one may be replacing it.
             self.cancel_load();
         }
-        self.found_message = found;
-        if self.loading.is_none() {
+        self.session.found_message = found;
+        if self.session.loading.is_none() {
             self.show_found_message();
         }
         true
@@ -93,7 +91,7 @@ impl App {
             return;
         }
         self.show_session_tab(ctx, idx);
-        if let Some(document) = &self.document {
+        if let Some(document) = &self.session.document {
             let closed = (document.origin.clone(), document.conversation);
             self.tabs.closed.push(closed);
         }
@@ -112,7 +110,7 @@ impl App {
     /// Shows an empty tab: a new one unless the shown one is empty. Returns whether it is shown.
     pub(in crate::app) fn new_tab(&mut self, ctx: &egui::Context) -> bool {
         if self.is_empty_tab() {
-            if let Some(sessions) = &mut self.sessions {
+            if let Some(sessions) = &mut self.session.sessions {
                 sessions.is_shown = false;
             }
             return true;
@@ -135,11 +133,11 @@ impl App {
             return;
         };
         self.keep_workspace_now(ctx);
-        self.exchange(&mut tab);
-        let zoom = std::mem::replace(&mut tab.zoom, kept_zoom::zoom(ctx));
+        self.session.zoom = kept_zoom::zoom(ctx);
+        std::mem::swap(&mut self.session, &mut *tab);
+        kept_zoom::request_zoom(ctx, self.session.zoom);
         let before = std::mem::replace(&mut self.tabs.shown, idx);
         self.tabs.all[before] = Some(tab);
-        kept_zoom::request_zoom(ctx, zoom);
         self.saver.reset();
         self.pasting = None;
         self.once.reveals_message = true;
@@ -154,41 +152,21 @@ impl App {
 
     /// Returns whether the shown tab has no session and loads none.
     fn is_empty_tab(&self) -> bool {
-        self.document.is_none() && self.loading.is_none()
+        self.session.document.is_none() && self.session.loading.is_none()
     }
 
     /// Returns a tab without a session, with the lanes and settings of the shown one.
     fn empty_tab(&self) -> SessionTab {
-        let mut config = self.config.clone();
+        let mut config = self.session.config.clone();
         config.reset_session();
+        let view = &self.session.view;
         SessionTab {
-            document: None,
-            loading: None,
-            live: None,
-            problem: None,
-            history: History::new(config.clone()),
-            config,
-            selection: Selection {
-                lane: Some(0),
-                ..Selection::default()
-            },
             view: View {
-                timeline: self.view.timeline,
-                tab: self.view.tab,
+                timeline: view.timeline,
+                tab: view.tab,
                 ..View::default()
             },
-            derived: Derived::new(self.work),
-            export: None,
-            measurement: None,
-            sessions: None,
-            found_message: None,
-            report: None,
-            conversion: None,
-            restoring: None,
-            note: None,
-            sweep: None,
-            comparison: None,
-            zoom: None,
+            ..SessionTab::new(config, self.work)
         }
     }
 }

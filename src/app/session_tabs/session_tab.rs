@@ -1,6 +1,7 @@
-//! The state of a tab: everything that belongs to one session. The shown tab has it in the window itself.
+//! The tabs, and the state of a tab.
 
 use crate::app::App;
+use crate::app::background::latest_result::WorkMode;
 use crate::app::compare::comparison::OpenComparison;
 use crate::app::config::Config;
 use crate::app::convert::conversion::Conversion;
@@ -20,45 +21,83 @@ use crate::app::tune::sweep::Sweep;
 use crate::app::view::View;
 use std::sync::Arc;
 
-/// Defines [`SessionTab`] and its exchange with the window, so that neither misses a field.
-macro_rules! session_tab {
-    ($($field:ident: $type:ty,)*) => {
-        /// A hidden tab.
-        pub(in crate::app) struct SessionTab {
-            $(pub(super) $field: $type,)*
-            /// Visible range of the timeline.
-            pub(super) zoom: Option<[f64; 2]>,
-        }
-
-        impl App {
-            /// Exchanges the shown session with a hidden one, except for the zoom.
-            pub(super) fn exchange(&mut self, tab: &mut SessionTab) {
-                $(std::mem::swap(&mut self.$field, &mut tab.$field);)*
-            }
-        }
-    };
+/// A tab: everything that belongs to one session.
+pub(in crate::app) struct SessionTab {
+    pub(in crate::app) document: Option<Arc<Document>>,
+    pub(in crate::app) loading: Option<Loading>,
+    /// The open file, which may still be growing.
+    pub(in crate::app) live: Option<FollowedFile>,
+    /// The error of the last attempt to open a file.
+    pub(in crate::app) problem: Option<String>,
+    pub(in crate::app) config: Config,
+    pub(in crate::app) history: History<Config>,
+    pub(in crate::app) selection: Selection,
+    pub(in crate::app) view: View,
+    /// Visible range of the timeline while the tab is hidden.
+    pub(super) zoom: Option<[f64; 2]>,
+    pub(in crate::app) derived: Derived,
+    pub(in crate::app) export: Option<Export>,
+    /// The measurement with a model, open or with its result.
+    pub(in crate::app) measurement: Option<Measurement>,
+    /// The session list: in front, or behind a session that was opened from it.
+    pub(in crate::app) sessions: Option<Sessions>,
+    /// The search result to show once its session is loaded.
+    pub(in crate::app) found_message: Option<OpenedMessage>,
+    pub(in crate::app) report: Option<ReportExport>,
+    pub(in crate::app) conversion: Option<Conversion>,
+    pub(in crate::app) restoring: Option<Restoring>,
+    /// The note that is being written.
+    pub(in crate::app) note: Option<NoteDraft>,
+    pub(in crate::app) sweep: Option<Sweep>,
+    /// The second session that is compared with the open one.
+    pub(in crate::app) comparison: Option<OpenComparison>,
 }
 
-session_tab! {
-    document: Option<Arc<Document>>,
-    loading: Option<Loading>,
-    live: Option<FollowedFile>,
-    problem: Option<String>,
-    config: Config,
-    history: History<Config>,
-    selection: Selection,
-    view: View,
-    derived: Derived,
-    export: Option<Export>,
-    measurement: Option<Measurement>,
-    sessions: Option<Sessions>,
-    found_message: Option<OpenedMessage>,
-    report: Option<ReportExport>,
-    conversion: Option<Conversion>,
-    restoring: Option<Restoring>,
-    note: Option<NoteDraft>,
-    sweep: Option<Sweep>,
-    comparison: Option<OpenComparison>,
+impl SessionTab {
+    /// Creates a tab without a session.
+    pub(in crate::app) fn new(config: Config, work: WorkMode) -> Self {
+        Self {
+            document: None,
+            loading: None,
+            live: None,
+            problem: None,
+            history: History::new(config.clone()),
+            config,
+            selection: Selection {
+                lane: Some(0),
+                ..Selection::default()
+            },
+            view: View::default(),
+            zoom: None,
+            derived: Derived::new(work),
+            export: None,
+            measurement: None,
+            sessions: None,
+            found_message: None,
+            report: None,
+            conversion: None,
+            restoring: None,
+            note: None,
+            sweep: None,
+            comparison: None,
+        }
+    }
+
+    fn label(&self) -> TabLabel {
+        let document = self.document.as_deref();
+        let name = match (&self.loading, document) {
+            (Some(loading), _) => &loading.name,
+            (None, Some(document)) => &document.session().source.name,
+            (None, None) => "New tab",
+        };
+        let help = document
+            .map(|document| format!("{}\n{}", document.session().title, document.source_text()));
+        TabLabel {
+            name: name.to_owned(),
+            help: help.unwrap_or_default(),
+            is_loading: self.loading.is_some(),
+        }
+    }
 }
 
 /// The tabs.
@@ -125,33 +164,13 @@ pub(in crate::app) struct TabLabel {
     pub(super) is_loading: bool,
 }
 
-impl TabLabel {
-    fn new(document: Option<&Document>, loading: Option<&Loading>) -> Self {
-        let name = match (loading, document) {
-            (Some(loading), _) => &loading.name,
-            (None, Some(document)) => &document.session().source.name,
-            (None, None) => "New tab",
-        };
-        let help = document
-            .map(|document| format!("{}\n{}", document.session().title, document.source_text()));
-        Self {
-            name: name.to_owned(),
-            help: help.unwrap_or_default(),
-            is_loading: loading.is_some(),
-        }
-    }
-}
-
 impl App {
     /// Returns the names of all tabs; none if there is only one.
     pub(in crate::app) fn tab_labels(&self) -> Vec<TabLabel> {
         if self.tabs.count() < 2 {
             return Vec::new();
         }
-        let label = |tab: &Option<Box<SessionTab>>| match tab {
-            Some(tab) => TabLabel::new(tab.document.as_deref(), tab.loading.as_ref()),
-            None => TabLabel::new(self.document.as_deref(), self.loading.as_ref()),
-        };
+        let label = |tab: &Option<Box<SessionTab>>| tab.as_deref().unwrap_or(&self.session).label();
         self.tabs.all.iter().map(label).collect()
     }
 }

@@ -35,12 +35,14 @@ impl App {
                 }
                 let (keeps_state, index) = (self.saved.keeps_state(), self.index.clone());
                 let sessions = Sessions::start(ctx, self.work, folder, keeps_state, index);
-                self.sessions = Some(sessions);
+                self.session.sessions = Some(sessions);
             }
             SessionsCommand::Choose => self.ask_for_file(ctx, DialogPurpose::Folder),
-            SessionsCommand::Close if self.document.is_none() => self.sessions = None,
+            SessionsCommand::Close if self.session.document.is_none() => {
+                self.session.sessions = None;
+            }
             SessionsCommand::StartSearch => {
-                if let Some(sessions) = &mut self.sessions {
+                if let Some(sessions) = &mut self.session.sessions {
                     let folder = sessions.folder.clone();
                     sessions.search.start(ctx, self.work, folder);
                 }
@@ -52,7 +54,7 @@ impl App {
             }
             SessionsCommand::RemoveIndex => self.remove_index(ctx),
             command => {
-                if let Some(sessions) = &mut self.sessions {
+                if let Some(sessions) = &mut self.session.sessions {
                     sessions.execute(command);
                 }
             }
@@ -61,7 +63,7 @@ impl App {
 
     /// Opens the session of a row of the search results; its message is shown once the session is loaded.
     fn open_found(&mut self, ctx: &egui::Context, row: FoundRow, target: TargetTab) {
-        let Some(sessions) = &self.sessions else {
+        let Some(sessions) = &self.session.sessions else {
             return;
         };
         let (FoundRow::Session(idx) | FoundRow::Message(idx, _) | FoundRow::More(idx)) = row;
@@ -83,24 +85,24 @@ impl App {
             query: search.searched.clone().unwrap_or_default(),
         };
         let (origin, conversation) = (Origin::Path(opened.path.clone()), opened.conversation);
-        let pending = self.found_message.replace(opened.clone());
+        let pending = self.session.found_message.replace(opened.clone());
         if target == TargetTab::New {
             if self.show_tab_of(ctx, &origin, conversation) {
                 return;
             }
-            self.found_message = pending;
+            self.session.found_message = pending;
             if !self.new_tab(ctx) {
                 return;
             }
-            self.found_message = Some(opened);
+            self.session.found_message = Some(opened);
         }
         self.open(ctx, origin, conversation);
     }
 
     /// Shows the message with which the open session was found, if it was.
     pub(in crate::app) fn show_found_message(&mut self) {
-        let opened = self.found_message.take();
-        let (Some(opened), Some(document)) = (opened, &self.document) else {
+        let opened = self.session.found_message.take();
+        let (Some(opened), Some(document)) = (opened, &self.session.document) else {
             return;
         };
         if !document.is_from(&Origin::Path(opened.path), opened.conversation) {
@@ -114,7 +116,7 @@ impl App {
 
     fn remove_index(&mut self, ctx: &egui::Context) {
         // Windows cannot remove an open file.
-        if let Some(sessions) = &mut self.sessions {
+        if let Some(sessions) = &mut self.session.sessions {
             sessions.search.cancel();
         }
         let removed = self.index.clear().map(|_was_on| ());
@@ -126,7 +128,7 @@ impl App {
         if let Err(error) = changed {
             self.warn(Some(format!("Cannot change the search index: {error}")));
         }
-        if let Some(sessions) = &mut self.sessions {
+        if let Some(sessions) = &mut self.session.sessions {
             let (folder, search) = (sessions.folder.clone(), &mut sessions.search);
             search.measure_index();
             if search.is_active() {

@@ -10,11 +10,11 @@ use crate::app::runs::replays::resumes;
 impl App {
     /// Executes a command that changes settings or assumptions.
     pub(in crate::app) fn execute_settings(&mut self, command: SettingsCommand) {
-        let config = &mut self.config;
+        let config = &mut self.session.config;
         match command {
             SettingsCommand::Set(key, value) => {
                 let lane = self.lane_of(&key);
-                set_knob(&mut self.config, lane, key, Some(value));
+                set_knob(&mut self.session.config, lane, key, Some(value));
             }
             SettingsCommand::SetInLane(lane, key, value) => set_knob(config, lane, key, value),
             SettingsCommand::SetOwn { lane, is_own } => {
@@ -41,32 +41,30 @@ impl App {
     /// Returns the lane a knob belongs to: the focused lane if it has the knob, else the first lane that does.
     fn lane_of(&self, key: &KnobKey) -> usize {
         let has_knob = |lane: &usize| {
-            let policy = self.policies.get(&self.config.lanes[*lane].policy);
+            let policy = self.policies.get(&self.session.config.lanes[*lane].policy);
             policy
                 .knobs
                 .iter()
                 .any(|knob| KnobKey::of(&policy, knob) == *key)
         };
-        let n = self.config.lanes.len();
-        let focused = self
-            .selection
-            .lane
-            .filter(|lane| *lane < n)
-            .filter(has_knob);
+        let n = self.session.config.lanes.len();
+        let focused = self.session.selection.lane.filter(|lane| *lane < n);
+        let focused = focused.filter(has_knob);
         focused.or_else(|| (0..n).find(has_knob)).unwrap_or(0)
     }
 
     /// Adds or removes a restart mark before a call. Reports when the mark has no effect.
     fn toggle_restart(&mut self, call: usize) {
-        let Some(document) = &self.document else {
+        let Some(document) = &self.session.document else {
             return;
         };
         if call >= document.session().calls.len() {
             return;
         }
-        self.config.toggle_restart(call);
-        let is_placed = self.config.restarts.contains(&call);
+        self.session.config.toggle_restart(call);
+        let is_placed = self.session.config.restarts.contains(&call);
         let mut policies = self
+            .session
             .config
             .lanes
             .iter()
@@ -79,7 +77,7 @@ impl App {
 
     /// Saves typed prices, but not during a drag.
     pub(in crate::app) fn keep_price(&mut self) {
-        let own = match &self.config.billing.price {
+        let own = match &self.session.config.billing.price {
             PriceChoice::Own(own) => Some(own),
             PriceChoice::Recorded | PriceChoice::Model(_) => None,
         };

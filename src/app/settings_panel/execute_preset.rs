@@ -26,7 +26,7 @@ impl App {
     }
 
     fn start_saving(&mut self, lane: usize) {
-        let Some(config) = self.config.lanes.get(lane) else {
+        let Some(config) = self.session.config.lanes.get(lane) else {
             return;
         };
         let policy = self.policies.get(&config.policy);
@@ -50,7 +50,7 @@ impl App {
             Ok(own) => {
                 let text = format!("{} is saved and set for the lane.", own.policy.label);
                 self.policies.add_saved(own.policy);
-                if let Some(lane) = self.config.lanes.get_mut(saving.lane) {
+                if let Some(lane) = self.session.config.lanes.get_mut(saving.lane) {
                     lane.policy = own.name;
                 }
                 self.toasts.info(text);
@@ -64,7 +64,7 @@ impl App {
 
     /// Writes the preset of a lane.
     fn write_preset(&self, saving: &PresetSaving) -> Result<TunedPreset, String> {
-        let runs = self.derived.runs();
+        let runs = self.session.derived.runs();
         let run = runs.and_then(|runs| runs.lanes.get(saving.lane));
         let run = run.ok_or("the lane is not replayed yet; try again")?;
         let name = self.policies.command_line_name(&run.policy.name);

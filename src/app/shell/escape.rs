@@ -44,17 +44,17 @@ impl App {
                 .into(),
             );
         }
-        if self.loading.is_some() {
+        if self.session.loading.is_some() {
             return Some(OpenCommand::Cancel.into());
         }
         if self.is_typing {
             return None;
         }
-        if self.problem.is_some() {
+        if self.session.problem.is_some() {
             return Some(OpenCommand::DismissError.into());
         }
-        self.document.as_ref()?;
-        let (view, selection) = (&self.view, &self.selection);
+        self.session.document.as_ref()?;
+        let (view, selection) = (&self.session.view, &self.session.selection);
         if selection.compared.is_some() {
             return Some(SelectCommand::Compare(None).into());
         }

@@ -11,16 +11,16 @@ impl App {
     pub(in crate::app) fn execute_shell(&mut self, ctx: &egui::Context, command: ShellCommand) {
         match command {
             ShellCommand::Undo => {
-                let config = self.history.undo(&self.config);
+                let config = self.session.history.undo(&self.session.config);
                 self.replace_config(config);
             }
             ShellCommand::Redo => {
-                let config = self.history.redo(&self.config);
+                let config = self.session.history.redo(&self.session.config);
                 self.replace_config(config);
             }
             ShellCommand::ShowTab(tab) => self.show_tab(tab),
-            ShellCommand::ShowShortcuts => self.view.shows_shortcuts = true,
-            ShellCommand::CloseShortcuts => self.view.shows_shortcuts = false,
+            ShellCommand::ShowShortcuts => self.session.view.shows_shortcuts = true,
+            ShellCommand::CloseShortcuts => self.session.view.shows_shortcuts = false,
             ShellCommand::SetTheme(theme) => self.set_theme(ctx, theme),
             ShellCommand::Copy(name, text) => self.copy(ctx, name, text),
             ShellCommand::SaveWorkspace => self.save_workspace(ctx),
@@ -31,14 +31,14 @@ impl App {
     /// Replaces the view settings of a panel.
     pub(in crate::app) fn execute_view(&mut self, command: ViewCommand) {
         self.once.reveals_event |= matches!(command, ViewCommand::Events(_));
-        self.view.change(command);
+        self.session.view.change(command);
     }
 
     /// Shows a tab of the drawer.
     pub(in crate::app) fn show_tab(&mut self, tab: Tab) {
         // The table does not know about selections made while it was hidden.
-        self.once.reveals_message |= tab == Tab::Messages && self.view.tab != tab;
-        self.view.tab = tab;
+        self.once.reveals_message |= tab == Tab::Messages && self.session.view.tab != tab;
+        self.session.view.tab = tab;
         self.once.reveals_event = true;
         self.once.reveals_insight = true;
     }
@@ -46,7 +46,7 @@ impl App {
     /// Replaces the configuration after an undo or redo, if there was something to undo or redo.
     fn replace_config(&mut self, config: Option<Config>) {
         if let Some(config) = config {
-            self.config = config;
+            self.session.config = config;
             self.limit_selected_lane();
         }
     }
@@ -64,7 +64,7 @@ impl App {
     }
 
     fn copy_command_line(&mut self, ctx: &egui::Context) {
-        if let (Some(document), Some(runs)) = (&self.document, self.derived.runs()) {
+        if let (Some(document), Some(runs)) = (&self.session.document, self.runs()) {
             let command = copy_command::command(document, runs, &self.policies);
             self.copy(ctx, "the command", command);
         }

@@ -69,21 +69,24 @@ impl App {
     fn current_path(&self, purpose: DialogPurpose) -> &str {
         let path = match purpose {
             DialogPurpose::Session | DialogPurpose::Comparison | DialogPurpose::Folder => None,
-            DialogPurpose::Report => self.report.as_ref().map(|report| &report.draft.output),
+            DialogPurpose::Report => {
+                let report = self.session.report.as_ref();
+                report.map(|report| &report.draft.output)
+            }
             DialogPurpose::Conversion => {
-                let conversion = self.conversion.as_ref();
+                let conversion = self.session.conversion.as_ref();
                 conversion.map(|conversion| &conversion.draft.output)
             }
             DialogPurpose::Measure(path) => {
-                let measurement = self.measurement.as_ref();
+                let measurement = self.session.measurement.as_ref();
                 measurement.map(|measurement| path.of(&measurement.draft))
             }
             DialogPurpose::Restore(path) => {
-                let restoring = self.restoring.as_ref();
+                let restoring = self.session.restoring.as_ref();
                 restoring.map(|restoring| path.of(&restoring.draft))
             }
             DialogPurpose::Export(path) => {
-                let export = self.export.as_ref();
+                let export = self.session.export.as_ref();
                 export.map(|export| path.of(&export.draft))
             }
         };
@@ -99,8 +102,8 @@ impl App {
         match dialog.answer.take() {
             Ok(Some(Some(path))) => self.take_path(ctx, purpose, path),
             Ok(_) if purpose.has_path_dialog() && since.elapsed() < NEVER_SHOWN => {
-                self.view.asks_path = true;
-                self.view.asks_compared = purpose == DialogPurpose::Comparison;
+                self.session.view.asks_path = true;
+                self.session.view.asks_compared = purpose == DialogPurpose::Comparison;
             }
             Ok(_) => {
                 self.toasts

@@ -11,7 +11,7 @@ impl App {
         let Some(calls) = self.calls_with(landmark) else {
             return;
         };
-        if let Some(call) = neighbor(&calls, self.selection.call, direction) {
+        if let Some(call) = neighbor(&calls, self.session.selection.call, direction) {
             self.select_call(call);
             return;
         }
@@ -29,8 +29,8 @@ impl App {
 
     /// Returns the calls with a landmark, in order; `None` while they are not computed.
     fn calls_with(&self, landmark: Landmark) -> Option<Vec<usize>> {
-        let runs = self.derived.runs()?;
-        let outcome = &runs.focused(&self.selection).outcome;
+        let runs = self.session.derived.runs()?;
+        let outcome = &runs.focused(&self.session.selection).outcome;
         let last = runs.case.session.calls.len().saturating_sub(1);
         let mut calls: Vec<usize> = match landmark {
             Landmark::Compaction => {
@@ -48,7 +48,7 @@ impl App {
                 firsts.map(|n| samples[n].call).collect()
             }
             Landmark::CacheMiss => {
-                let audit = self.derived.costs()?.audit.as_ref();
+                let audit = self.session.derived.costs()?.audit.as_ref();
                 let missed = audit.map_or_else(Vec::new, |audit| misses(audit, None, None));
                 missed.into_iter().map(|call| call.index).collect()
             }

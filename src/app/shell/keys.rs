@@ -74,11 +74,11 @@ impl KeyContext<'_> {
 impl App {
     /// Returns the state that shortcuts read; `None` without a session.
     pub(in crate::app) fn key_context(&self) -> Option<KeyContext<'_>> {
-        self.document.as_ref().map(|_| KeyContext {
-            selection: &self.selection,
-            added: &self.view.messages.added,
-            order: self.derived.order(),
-            lanes: self.config.lanes.len(),
+        self.session.document.as_ref().map(|_| KeyContext {
+            selection: &self.session.selection,
+            added: &self.session.view.messages.added,
+            order: self.session.derived.order(),
+            lanes: self.session.config.lanes.len(),
         })
     }
 }

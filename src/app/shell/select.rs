@@ -16,7 +16,7 @@ impl App {
             SelectCommand::Call(call) => self.select_call(call),
             SelectCommand::Jump(landmark, direction) => self.jump(landmark, direction),
             SelectCommand::Calls(calls) => {
-                self.selection.calls = calls;
+                self.session.selection.calls = calls;
                 self.reorder_messages();
             }
             SelectCommand::ZoomToCalls => self.once.zooms_to_calls = true,
@@ -31,21 +31,21 @@ impl App {
             SelectCommand::RecordedCompaction(index) => self.select_compaction(index),
             SelectCommand::MessageNumber(number) => self.select_message_number(number),
             SelectCommand::Lane(lane) => {
-                self.selection.lane = lane.filter(|l| *l < self.config.lanes.len());
+                self.session.selection.lane = lane.filter(|l| *l < self.session.config.lanes.len());
             }
         }
     }
 
     /// Selects a call and the heaviest message added there.
     pub(in crate::app) fn select_call(&mut self, call: usize) {
-        let Some(document) = &self.document else {
+        let Some(document) = &self.session.document else {
             return;
         };
         let call = call.min(document.last_call());
-        self.selection.call = call;
-        self.selection.event = None;
-        self.view.unfolded.clear();
-        let ledger = match self.derived.runs() {
+        self.session.selection.call = call;
+        self.session.selection.event = None;
+        self.session.view.unfolded.clear();
+        let ledger = match self.session.derived.runs() {
             Some(runs) if runs.document == document.id => &runs.case.ledger,
             _ => &document.loaded.case.ledger,
         };
@@ -58,10 +58,10 @@ impl App {
 
     /// Compares a call with the selected one and shows their difference, or stops comparing.
     fn compare_call(&mut self, call: Option<usize>) {
-        self.selection.compared = call;
+        self.session.selection.compared = call;
         if call.is_some() {
-            self.view.tab = Tab::Cost;
-            self.view.cost.page = CostPage::Difference;
+            self.session.view.tab = Tab::Cost;
+            self.session.view.cost.page = CostPage::Difference;
         }
     }
 
@@ -71,23 +71,23 @@ impl App {
             self.select_call(call);
         }
         if let Some(message) = spot.message {
-            let tab = self.view.tab;
+            let tab = self.session.view.tab;
             self.select_message(message);
-            self.view.tab = tab;
+            self.session.view.tab = tab;
         }
         if let Some(lane) = spot.lane {
-            self.selection.lane = Some(lane.min(self.config.lanes.len() - 1));
+            self.session.selection.lane = Some(lane.min(self.session.config.lanes.len() - 1));
         }
     }
 
     /// Selects an event with its call and its lane.
     fn select_event(&mut self, id: EventId) {
-        let runs = self.derived.runs();
+        let runs = self.session.derived.runs();
         let found = runs.and_then(|runs| runs.event(id));
         if let Some(call) = found.map(|(_, event)| event.call) {
             self.select_call(call);
-            self.selection.lane = id.lane;
-            self.selection.event = Some(id);
+            self.session.selection.lane = id.lane;
+            self.session.selection.event = Some(id);
             // The row is already under the pointer.
             self.once.reveals_event = false;
         }
@@ -95,7 +95,7 @@ impl App {
 
     /// Selects a recorded compaction: its event and call, and its summary if the file has one.
     fn select_compaction(&mut self, index: usize) {
-        let summary = self.document.as_ref().and_then(|document| {
+        let summary = self.session.document.as_ref().and_then(|document| {
             let compaction = document.session().compactions.get(index)?;
             let mut kept = compaction.kept.iter().copied();
             kept.find(|message| document.facts[*message].kind == Kind::Summary)
@@ -103,20 +103,21 @@ impl App {
         self.select_event(EventId { lane: None, index });
         match summary {
             Some(summary) => self.select_message(summary),
-            None => self.view.tab = Tab::Events,
+            None => self.session.view.tab = Tab::Events,
         }
         self.once.reveals_event = true;
     }
 
     /// Selects a message. Moves to the first call that includes it if the selected call is earlier.
     fn select_message(&mut self, message: usize) {
-        let Some(document) = &self.document else {
+        let Some(document) = &self.session.document else {
             return;
         };
         if message < document.n_messages() {
-            self.selection.call = document.call_that_shows(message, self.selection.call);
+            let call = &mut self.session.selection.call;
+            *call = document.call_that_shows(message, *call);
             self.choose(message);
-            self.view.tab = Tab::Messages;
+            self.session.view.tab = Tab::Messages;
             self.once.reveals_message = true;
         }
     }
@@ -127,16 +128,17 @@ impl App {
             anchor,
             message: from,
             ..
-        } = self.selection;
+        } = self.session.selection;
         self.select_message(message);
         let anchor = anchor.or(from);
-        self.selection.anchor = anchor.filter(|anchor| *anchor != message);
+        self.session.selection.anchor = anchor.filter(|anchor| *anchor != message);
     }
 
     /// Adds a message to the selected ones, or removes it.
     fn toggle_message(&mut self, message: usize) {
-        let added = &self.view.messages.added;
-        let selected = selected_messages(&self.selection, added, self.derived.order());
+        let session = &self.session;
+        let added = &session.view.messages.added;
+        let selected = selected_messages(&session.selection, added, session.derived.order());
         let mut added: BTreeSet<u32> = selected.into_iter().map(|m| m as u32).collect();
         let is_added = added.insert(message as u32);
         if !is_added {
@@ -145,44 +147,47 @@ impl App {
         let last = added.last().filter(|_| !is_added);
         self.select_message(last.map_or(message, |last| *last as usize));
         if added.len() > 1 {
-            self.view.messages.added = added;
+            self.session.view.messages.added = added;
         }
     }
 
     /// Clears the message selection.
     fn select_no_message(&mut self) {
-        self.view.messages.added.clear();
-        self.selection.message = None;
-        self.selection.anchor = None;
-        self.selection.written = None;
+        self.session.view.messages.added.clear();
+        let selection = &mut self.session.selection;
+        selection.message = None;
+        selection.anchor = None;
+        selection.written = None;
     }
 
     fn choose(&mut self, message: usize) {
-        self.selection.message = Some(message);
-        self.selection.written = None;
-        self.selection.anchor = None;
-        self.view.messages.added.clear();
-        self.view.messages.detail.page = 0;
-        self.view.messages.found = None;
-        self.view.unfolded.insert(message as u32);
+        let (selection, view) = (&mut self.session.selection, &mut self.session.view);
+        selection.message = Some(message);
+        selection.written = None;
+        selection.anchor = None;
+        view.messages.added.clear();
+        view.messages.detail.page = 0;
+        view.messages.found = None;
+        view.unfolded.insert(message as u32);
     }
 
     /// Selects a message that a lane wrote.
     fn select_written(&mut self, lane: usize, place: WrittenPosition) {
-        self.selection.lane = Some(lane).filter(|l| *l < self.config.lanes.len());
-        self.selection.message = None;
-        self.selection.anchor = None;
-        self.selection.written = Some(place);
-        self.view.messages.added.clear();
-        self.view.messages.detail.page = 0;
-        self.view.tab = Tab::Messages;
+        let (selection, view) = (&mut self.session.selection, &mut self.session.view);
+        selection.lane = Some(lane).filter(|l| *l < self.session.config.lanes.len());
+        selection.message = None;
+        selection.anchor = None;
+        selection.written = Some(place);
+        view.messages.added.clear();
+        view.messages.detail.page = 0;
+        view.tab = Tab::Messages;
     }
 
     fn select_message_number(&mut self, number: usize) {
-        let Some(n) = self.document.as_ref().map(|d| d.n_messages()) else {
+        let Some(n) = self.session.document.as_ref().map(|d| d.n_messages()) else {
             return;
         };
-        self.view.messages.jump.clear();
+        self.session.view.messages.jump.clear();
         if n == 0 {
             return;
         }
@@ -195,7 +200,7 @@ impl App {
                 format!("There are {n} messages: showing message {shown}.")
             };
             self.toasts.info(text);
-        } else if !self.derived.order().contains(&(message as u32)) {
+        } else if !self.session.derived.order().contains(&(message as u32)) {
             self.toasts
                 .info("The filter hides this message from the table.");
         }

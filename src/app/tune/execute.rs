@@ -20,37 +20,38 @@ impl App {
 
     /// Starts a sweep and stops the one in progress.
     fn start_sweep(&mut self, ctx: &egui::Context) {
-        self.view.tab = Tab::Tune;
-        let ready = self.derived.shared_runs().zip(self.derived.shared_names());
-        let of_document = |document: u64| self.document.as_ref().is_some_and(|d| d.id == document);
+        self.session.view.tab = Tab::Tune;
+        let (document, derived) = (self.session.document.as_ref(), &self.session.derived);
+        let ready = derived.shared_runs().zip(derived.shared_names());
+        let of_document = |id: u64| document.is_some_and(|document| document.id == id);
         let Some((runs, names)) = ready.filter(|(runs, _)| of_document(runs.document)) else {
             self.toasts
                 .info("The session is still being analyzed. Try again in a moment.");
             return;
         };
-        if self.view.tune.subjects(runs).0.is_empty() {
+        if self.session.view.tune.subjects(runs).0.is_empty() {
             self.toasts
                 .info("No settings to try: select a lane with an active policy.");
             return;
         }
-        self.view.tune.hovered = None;
-        let (view, policies) = (&self.view.tune, &self.policies);
-        self.sweep = Some(Sweep::start(ctx, self.work, runs, names, view, policies));
+        self.session.view.tune.hovered = None;
+        let (view, policies) = (&self.session.view.tune, &self.policies);
+        self.session.sweep = Some(Sweep::start(ctx, self.work, runs, names, view, policies));
     }
 
     /// Stops a sweep and keeps its results.
     fn cancel_sweep(&self) {
-        if let Some(sweep) = &self.sweep {
+        if let Some(sweep) = &self.session.sweep {
             sweep.cancel();
         }
     }
 
     /// Applies the settings of a point to a lane.
     fn apply_point(&mut self, point: usize) {
-        let Some(sweep) = &self.sweep else {
+        let Some(sweep) = &self.session.sweep else {
             return;
         };
-        let Some(lane) = sweep.lane_of(point, &self.config) else {
+        let Some(lane) = sweep.lane_of(point, &self.session.config) else {
             self.toasts
                 .info("This lane now has another policy. Sweep again to try its settings.");
             return;
@@ -58,15 +59,15 @@ impl App {
         let found = &sweep.points[point];
         let policy = Arc::new(sweep.subjects[found.subject].policy.clone());
         let name = sweep.subjects[found.subject].lane.clone();
-        let mut own = self.config.lane_settings(lane).clone();
+        let mut own = self.session.config.lane_settings(lane).clone();
         for (key, value) in settings(&policy, &found.knobs) {
             match value {
                 Some(value) => own.insert(key, value),
                 None => own.remove(&key),
             };
         }
-        self.config.lanes[lane].own = Some(own);
-        self.selection.lane = Some(lane);
+        self.session.config.lanes[lane].own = Some(own);
+        self.session.selection.lane = Some(lane);
         self.toasts.info(format!(
             "{name} now has these settings. Undo restores the previous ones."
         ));

@@ -52,12 +52,13 @@ impl App {
 
     /// Returns whether the workspace of the open session is kept.
     fn keeps_workspace(&self) -> bool {
-        let origin = self.document.as_ref().map(|document| &document.origin);
+        let document = self.session.document.as_ref();
+        let origin = document.map(|document| &document.origin);
         matches!(origin, Some(Origin::Path(_))) && self.saver.store().is_kept()
     }
 
     fn write_kept_workspace(&mut self, ctx: &egui::Context, state: Option<WorkspaceState>) {
-        if let (Some(state), Some(document)) = (state, &self.document) {
+        if let (Some(state), Some(document)) = (state, &self.session.document) {
             let output = Output::Kept(self.saver.store().clone());
             self.write_workspace(ctx, Arc::clone(document), &state, output);
         }
@@ -75,7 +76,7 @@ impl App {
 
     /// Saves the workspace as a portable file next to the session.
     pub(in crate::app) fn save_workspace(&mut self, ctx: &egui::Context) {
-        let Some(document) = self.document.as_ref().map(Arc::clone) else {
+        let Some(document) = self.session.document.as_ref().map(Arc::clone) else {
             return;
         };
         let beside = document.origin.beside();
@@ -99,11 +100,11 @@ impl App {
     /// Remembers the state of the open session before it is closed or another one is shown.
     pub(in crate::app) fn leave_session(&mut self, ctx: &egui::Context) {
         self.keep_workspace_now(ctx);
-        if let Some(document) = &self.document {
+        if let Some(document) = &self.session.document {
             let state = VisitState {
-                config: self.config.clone(),
-                history: self.history.clone(),
-                selection: self.selection,
+                config: self.session.config.clone(),
+                history: self.session.history.clone(),
+                selection: self.session.selection,
                 zoom: kept_zoom::zoom(ctx),
                 comparison: self.kept_comparison(),
             };
@@ -130,9 +131,9 @@ impl App {
         };
         match (visit, reopened.workspace) {
             (Some(Visit { state: visit, .. }), _) if !reopened.is_opened => {
-                self.config = visit.config;
-                self.history = visit.history;
-                self.selection = visit.selection;
+                self.session.config = visit.config;
+                self.session.history = visit.history;
+                self.session.selection = visit.selection;
                 kept_zoom::request_zoom(ctx, visit.zoom);
                 self.restore_comparison(ctx, document, visit.comparison);
             }
@@ -176,16 +177,16 @@ impl App {
             )));
         }
         let view = workspace.view.clone();
-        let mut config = self.config.clone();
+        let mut config = self.session.config.clone();
         let selection = workspace.selection(size);
         workspace.apply(&mut config, size, |name| self.policies.has(name));
-        self.selection = selection;
-        self.history = History::new(config.clone());
-        self.config = config;
+        self.session.selection = selection;
+        self.session.history = History::new(config.clone());
+        self.session.config = config;
         self.limit_selected_lane();
-        self.view.timeline.axis = view.axis;
+        self.session.view.timeline.axis = view.axis;
         if let Some(tab) = view.tab() {
-            self.view.tab = tab;
+            self.session.view.tab = tab;
         }
         kept_zoom::request_zoom(ctx, view.zoom);
         resizable_panel::set_sizes(ctx, &view.panels);
@@ -202,26 +203,27 @@ impl App {
         if let Some(kept) = kept {
             let (path, conversation) = kept.place(document);
             self.load_comparison(ctx, Origin::Path(path), conversation);
-            self.view.compare.is_by_share = kept.is_by_share;
+            self.session.view.compare.is_by_share = kept.is_by_share;
         }
     }
 
     fn kept_comparison(&self) -> Option<KeptComparison> {
-        let (document, comparison) = (self.document.as_ref()?, self.comparison.as_ref()?);
+        let document = self.session.document.as_ref()?;
+        let comparison = self.session.comparison.as_ref()?;
         if comparison.problem().is_some() {
             return None;
         }
         let second = comparison.source();
-        KeptComparison::new(document, second, self.view.compare.is_by_share)
+        KeptComparison::new(document, second, self.session.view.compare.is_by_share)
     }
 
     fn workspace_state(&self, ctx: &egui::Context) -> WorkspaceState {
         WorkspaceState {
-            config: self.config.clone(),
-            selection: self.selection,
+            config: self.session.config.clone(),
+            selection: self.session.selection,
             view: KeptView {
-                tab: self.view.tab.key().to_owned(),
-                axis: self.view.timeline.axis,
+                tab: self.session.view.tab.key().to_owned(),
+                axis: self.session.view.timeline.axis,
                 zoom: kept_zoom::zoom(ctx),
                 panels: resizable_panel::chosen_sizes(ctx),
                 comparison: self.kept_comparison(),
