@@ -31,19 +31,6 @@ impl WorkMode {
             Self::InFrame => task::run_now(work),
         }
     }
-
-    /// Runs work now, or as [`task::start_awaited`] on a thread with this name.
-    pub(in crate::app) fn start_awaited<T: Send + 'static>(
-        self,
-        ctx: &egui::Context,
-        name: &str,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Background<T> {
-        match self {
-            Self::AsNeeded => task::start_awaited(name, ctx, work),
-            Self::InFrame => task::run_now(work),
-        }
-    }
 }
 
 /// The latest result of some work.

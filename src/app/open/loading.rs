@@ -4,7 +4,7 @@ use super::document::{Document, Origin};
 use super::examples::{self, Example};
 use super::paste;
 use crate::app::background::latest_result::WorkMode;
-use crate::app::background::task::Background;
+use crate::app::background::task::{self, Background};
 use crate::app::workspace::contents::Workspace;
 use crate::app::workspace::execute::Reopened;
 use crate::exec::{self, LoadError, LoadOptions, Workspaces};
@@ -49,7 +49,10 @@ impl Loading {
         let progress = Arc::new(Progress::default());
         let shared = Arc::clone(&progress);
         let work = move || open(origin, options, &kept, &shared);
-        let work = at.start_awaited(ctx, "load", work);
+        let work = match at {
+            WorkMode::AsNeeded => task::start_awaited("load", ctx, work),
+            WorkMode::InFrame => task::run_now(work),
+        };
         Self {
             name,
             origin: source,
