@@ -99,7 +99,7 @@ fn comparison_items(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) 
             let name = Button::new(recent_name(path)).truncate();
             let name = ui.add(name).on_hover_text(path.display().to_string());
             if name.clicked() {
-                commands.push(CompareCommand::Open(path.clone(), 0));
+                commands.push(CompareCommand::Path(path.clone()));
             }
         }
     });

@@ -7,8 +7,10 @@ use std::path::PathBuf;
 pub enum CompareCommand {
     /// Show the system's dialog for the session to compare.
     ShowDialog,
+    /// Compare with this file.
+    Path(PathBuf),
     /// Compare with the conversation with this index (from 0) of a file.
-    Open(PathBuf, usize),
+    ConversationOf(PathBuf, usize),
     /// Compare with a bundled example, by its file name.
     Example(&'static str),
     /// Open the compared session, and compare it with the one that was open.

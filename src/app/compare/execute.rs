@@ -20,7 +20,8 @@ impl App {
         }
         match command {
             CompareCommand::ShowDialog => self.ask_for_file(ctx, DialogPurpose::Comparison),
-            CompareCommand::Open(path, conversation) => {
+            CompareCommand::Path(path) => self.compare_file(ctx, path, 0),
+            CompareCommand::ConversationOf(path, conversation) => {
                 self.compare_file(ctx, path, conversation);
             }
             CompareCommand::Example(name) => self.compare_session(ctx, Origin::Example(name), 0),

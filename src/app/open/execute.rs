@@ -107,7 +107,7 @@ impl App {
                 self.warn(missing);
                 self.show_document(ctx, document, reopened);
                 if let Some(path) = self.requested_comparison.take() {
-                    self.execute_compare(ctx, CompareCommand::Open(path, 0));
+                    self.execute_compare(ctx, CompareCommand::Path(path));
                 }
             }
             Ok(Err(problem)) => self.session.problem = Some(problem),

@@ -51,7 +51,7 @@ pub fn show(ui: &Ui, view: &View, problem: Option<&str>, commands: &mut Commands
     });
     commands.extend(dialog_end(&modal).map(|end| match end {
         DialogEnd::Confirmed if view.asks_compared => {
-            Command::from(CompareCommand::Open(PathBuf::from(path.trim()), 0))
+            Command::from(CompareCommand::Path(PathBuf::from(path.trim())))
         }
         DialogEnd::Confirmed => OpenCommand::Path(PathBuf::from(path.trim())).into(),
         DialogEnd::Cancelled => OpenCommand::ClosePathDialog.into(),

@@ -124,7 +124,11 @@ fn open_command(listed: &Listed) -> OpenCommand {
 }
 
 fn compare_command(listed: &Listed) -> CompareCommand {
-    CompareCommand::Open(listed.found.path.clone(), listed.conversation.unwrap_or(0))
+    let path = listed.found.path.clone();
+    match listed.conversation {
+        Some(conversation) => CompareCommand::ConversationOf(path, conversation),
+        None => CompareCommand::Path(path),
+    }
 }
 
 fn columns(sessions: &Sessions, is_wide: bool) -> Vec<table::Column<'static, Column>> {

@@ -119,7 +119,7 @@ impl App {
         match purpose {
             DialogPurpose::Session => self.open(ctx, Origin::Path(path), 0),
             DialogPurpose::Folder => self.open_path(ctx, path),
-            DialogPurpose::Comparison => self.execute_compare(ctx, CompareCommand::Open(path, 0)),
+            DialogPurpose::Comparison => self.execute_compare(ctx, CompareCommand::Path(path)),
             DialogPurpose::Report => self.report_path_chosen(text),
             DialogPurpose::Conversion => self.conversion_path_chosen(text),
             DialogPurpose::Export(path) => self.export_path_chosen(path, text),
