@@ -8,8 +8,8 @@ use plimsoll::app::timeline::plot::{
     Axis, CompactionFlag, LaneLine, TimelineInput, TimelineResponse, timeline,
 };
 use plimsoll::app::widgets::{
-    KnobSpec, Tone, chip, figure, hairline, knob_slider, primary_button, secondary_button, section,
-    status_bar, swatch, tabs, toggle,
+    ChipText, KnobSpec, Tone, chip, figure, hairline, knob_slider, primary_button,
+    secondary_button, section, status_bar, swatch, tabs, toggle,
 };
 use plimsoll::engine::{MessageStatus, Sample};
 use plimsoll::session::Kind;
@@ -248,23 +248,23 @@ fn top_bar(ui: &mut Ui) {
             ui,
             None,
             &[
-                ("payments-refactor.jsonl", true),
-                (" · Claude Code · 484 calls", false),
+                ChipText::strong("payments-refactor.jsonl"),
+                ChipText::plain(" · Claude Code · 484 calls"),
             ],
         );
         chip(
             ui,
             None,
             &[
-                ("claude-sonnet-4-5 · ", false),
-                ("200,000", true),
-                (" window", false),
+                ChipText::plain("claude-sonnet-4-5 · "),
+                ChipText::strong("200,000"),
+                ChipText::plain(" window"),
             ],
         );
         chip(
             ui,
             Some(palette.ok),
-            &[("calibrated ", false), ("± 2.4 %", true)],
+            &[ChipText::plain("calibrated "), ChipText::strong("± 2.4 %")],
         );
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             primary_button(ui, "Export…");

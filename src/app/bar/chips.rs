@@ -9,12 +9,13 @@ use crate::app::open::followed_file::FollowedState;
 use crate::app::runs::replays::Runs;
 use crate::app::settings_panel::command::SettingsCommand;
 use crate::app::shell::command::ShellCommand;
-use crate::app::theme::{self, palette, space};
+use crate::app::theme::{palette, space};
 use crate::app::view::Tab;
+use crate::app::widgets::ChipText;
 use crate::app::{widgets, wording};
 use crate::safe_text;
 use crate::tokens::{Basis, COUNTERS};
-use egui::{Popup, TextStyle, Ui};
+use egui::{Popup, Ui};
 
 /// The least important detail that the chips still show. Earlier variants show more.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,29 +40,6 @@ impl Detail {
         Self::Calls,
         Self::Minimum,
     ];
-}
-
-/// A part of the text of a chip.
-#[derive(Clone, Debug)]
-pub(super) struct ChipText {
-    text: String,
-    is_strong: bool,
-}
-
-impl ChipText {
-    pub(super) fn plain(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            is_strong: false,
-        }
-    }
-
-    pub(super) fn strong(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            is_strong: true,
-        }
-    }
 }
 
 /// Shows the chips with as much detail as fits.
@@ -96,14 +74,15 @@ pub(super) fn show(
         safe_text::one_line(&session.title, 200),
         document.source_text()
     );
-    if chip(ui, &file)
+    if widgets::chip(ui, None, &file)
         .on_hover_text(safe_text::visible(&hint))
         .clicked()
     {
         commands.push(ShellCommand::ShowTab(Tab::Import));
     }
     if !conversation.is_empty() {
-        let chip = chip(ui, &conversation).on_hover_text(conversations::help(document));
+        let chip =
+            widgets::chip(ui, None, &conversation).on_hover_text(conversations::help(document));
         conversations::menu(&chip, document, commands);
     }
     if ui.available_width() > width(ui, std::slice::from_ref(&window)) {
@@ -131,28 +110,14 @@ fn file_texts(document: &Document, detail: Detail) -> Vec<ChipText> {
     texts
 }
 
-/// Shows a chip with these texts.
-pub(super) fn chip(ui: &mut Ui, texts: &[ChipText]) -> egui::Response {
-    let texts = texts.iter().map(|part| (&*part.text, part.is_strong));
-    widgets::chip(ui, None, &texts.collect::<Vec<_>>())
-}
-
 /// Returns the width of chips side by side, in points.
 fn width(ui: &Ui, chips: &[Vec<ChipText>]) -> f32 {
     let text = |part: &ChipText| {
-        let style = if part.is_strong {
-            theme::strong()
-        } else {
-            TextStyle::Body
-        };
-        ui.painter()
-            .layout_no_wrap(
-                part.text.clone(),
-                style.resolve(ui.style()),
-                palette(ui).text,
-            )
-            .size()
-            .x
+        let font = part.style().resolve(ui.style());
+        let galley = ui
+            .painter()
+            .layout_no_wrap(part.text.clone(), font, palette(ui).text);
+        galley.size().x
     };
     // The padding of the chip and the space to the next chip; one chip has a dot.
     chips
@@ -178,7 +143,7 @@ fn basis(ui: &mut Ui, runs: &Runs, commands: &mut Commands) {
     let Some(text) = texts.into_iter().find(fits) else {
         return;
     };
-    let chip = widgets::chip(ui, Some(dot), &[(text, false)]);
+    let chip = widgets::chip(ui, Some(dot), &[ChipText::plain(text)]);
     let chip = chip.on_hover_text(format!(
         "{}\n\n{}\n\nClick to choose another tokenizer.",
         full_text,
@@ -223,5 +188,5 @@ pub(super) fn live(ui: &mut Ui, state: FollowedState<'_>) {
             format!("The file has changed but cannot be read: {why}"),
         ),
     };
-    widgets::chip(ui, Some(dot), &[(word, false)]).on_hover_text(text);
+    widgets::chip(ui, Some(dot), &[ChipText::plain(word)]).on_hover_text(text);
 }

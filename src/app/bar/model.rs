@@ -1,6 +1,6 @@
 //! The chip with the model and its context window, and the menu for choosing both.
 
-use super::chips::{ChipText, Detail, chip};
+use super::chips::Detail;
 use super::input::BarInput;
 use crate::app::command::Commands;
 use crate::app::cost::billing::{BillingChoice, PriceChoice};
@@ -9,6 +9,7 @@ use crate::app::open::document::Document;
 use crate::app::runs::replays::Runs;
 use crate::app::settings_panel::command::SettingsCommand;
 use crate::app::theme::space;
+use crate::app::widgets::ChipText;
 use crate::app::widgets::text::{small, weak};
 use crate::app::{widgets, wording};
 use crate::engine::WindowSource;
@@ -77,7 +78,7 @@ pub(super) fn show(
         hint.push_str(warning);
     }
     hint.push_str("\n\nClick to choose another window or model.");
-    let chip = chip(ui, texts).on_hover_text(safe_text::visible(&hint));
+    let chip = widgets::chip(ui, None, texts).on_hover_text(safe_text::visible(&hint));
     Popup::menu(&chip)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .show(|ui| {

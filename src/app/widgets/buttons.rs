@@ -99,23 +99,53 @@ pub fn lane_chip(ui: &mut Ui, name: &str, is_on: bool, color: Color32) -> Respon
     response
 }
 
-/// Shows a box around a few words, such as a file name, a model or a state. `dot` adds a colored dot before them. The
-/// flag of each word selects strong text.
-pub fn chip(ui: &mut Ui, dot: Option<Color32>, words: &[(&str, bool)]) -> Response {
+/// A part of the text of a chip.
+#[derive(Clone, Debug)]
+pub struct ChipText {
+    /// The text.
+    pub text: String,
+    is_strong: bool,
+}
+
+impl ChipText {
+    /// Creates weak text.
+    pub fn plain(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            is_strong: false,
+        }
+    }
+
+    /// Creates strong text.
+    pub fn strong(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            is_strong: true,
+        }
+    }
+
+    /// Returns the text style.
+    pub fn style(&self) -> TextStyle {
+        if self.is_strong {
+            theme::strong()
+        } else {
+            TextStyle::Body
+        }
+    }
+}
+
+/// Shows a box around a few words, such as a file name, a model or a state. `dot` adds a colored dot before them.
+pub fn chip(ui: &mut Ui, dot: Option<Color32>, texts: &[ChipText]) -> Response {
     let palette = palette(ui);
     let mut job = egui::text::LayoutJob::default();
-    for (word, is_strong) in words {
-        let (style, ink) = if *is_strong {
-            (theme::strong(), palette.text)
+    for part in texts {
+        let color = if part.is_strong {
+            palette.text
         } else {
-            (TextStyle::Body, palette.weak)
+            palette.weak
         };
-        let format = egui::TextFormat {
-            font_id: style.resolve(ui.style()),
-            color: ink,
-            ..Default::default()
-        };
-        job.append(word, 0.0, format);
+        let font = part.style().resolve(ui.style());
+        job.append(&part.text, 0.0, egui::TextFormat::simple(font, color));
     }
     let galley = ui.painter().layout_job(job);
     let dot_width = if dot.is_some() { 8.0 + 6.0 } else { 0.0 };
@@ -143,7 +173,7 @@ pub fn chip(ui: &mut Ui, dot: Option<Color32>, words: &[(&str, bool)]) -> Respon
     }
     ui.painter()
         .galley(at - vec2(0.0, galley.size().y / 2.0), galley, palette.text);
-    let text: String = words.iter().map(|(word, _)| *word).collect();
+    let text: String = texts.iter().map(|part| part.text.as_str()).collect();
     response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), &text));
     response
 }

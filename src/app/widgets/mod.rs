@@ -28,8 +28,8 @@ mod virtual_list;
 
 pub use bidi::one_line;
 pub use buttons::{
-    badge, chip, choice, lane_chip, primary_button, primary_with_menu, secondary_button, tabs,
-    toggle,
+    ChipText, badge, chip, choice, lane_chip, primary_button, primary_with_menu, secondary_button,
+    tabs, toggle,
 };
 pub use elements::{figure, hairline, section, swatch};
 pub use knob_choice::{knob_choice, knob_menu};
