@@ -2,7 +2,7 @@
 
 use super::command::LanesCommand;
 use super::input::LanesInput;
-use super::{figures, own_estimate};
+use super::{figure_grid, figures, own_estimate};
 use crate::analysis::insight::{Insight, Level};
 use crate::app::command::Commands;
 use crate::app::config::MAX_LANES;
@@ -23,7 +23,7 @@ use egui::{
 };
 
 /// Height of a head with one row of figures, including the space below, in points.
-const HEIGHT: f32 = 64.0 + figures::DIFFERENCE;
+const HEIGHT: f32 = 64.0 + figure_grid::DIFFERENCE;
 
 /// Space below the figures in a window of at least this height, in points. A lower window needs it for messages.
 const AIR: f32 = 6.0;
@@ -33,19 +33,19 @@ const SPACE: f32 = 2.0;
 
 /// The layout of all lane heads.
 pub(super) struct Plan {
-    grid: figures::Grid,
+    grid: figure_grid::Grid,
     /// Height of each head, in points.
     pub(super) height: f32,
 }
 
 /// Computes the layout for heads of this width.
 pub(super) fn plan(ui: &Ui, input: &LanesInput<'_>, width: f32) -> Plan {
-    let grid = figures::Grid::new(ui, input, width - 2.0 * margin(width));
+    let grid = figure_grid::Grid::new(ui, input, width - 2.0 * margin(width));
     let air = if is_high_window(ui) { AIR } else { 0.0 };
     let height = HEIGHT + grid.more() + air;
     // The line with the policy's own estimate adds height.
     let height = if own_estimate::is_any(input) {
-        height + figures::GAP + own_estimate::HEIGHT + SPACE
+        height + figure_grid::GAP + own_estimate::HEIGHT + SPACE
     } else {
         height
     };
@@ -59,7 +59,7 @@ pub(super) fn is_high_window(ui: &Ui) -> bool {
 
 /// Returns the minimum width of a head, in points.
 pub(super) fn least_width(ui: &Ui, input: &LanesInput<'_>) -> f32 {
-    figures::least_width(ui, input) + 2.0 * MARGIN
+    figure_grid::least_width(ui, input) + 2.0 * MARGIN
 }
 
 /// Margin of a narrow head, in points.
@@ -100,7 +100,7 @@ pub(super) fn show(
         None => recorded_title(&mut ui, input, has_space(inner)),
     }
     ui.add_space(SPACE);
-    figures::show(&mut ui, input, lane, &plan.grid, commands);
+    figure_grid::show(&mut ui, input, lane, &plan.grid, commands);
     let Some(lane) = lane else { return };
     ui.add_space(SPACE);
     ui.spacing_mut().interact_size.y = own_estimate::HEIGHT;

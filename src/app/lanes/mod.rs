@@ -3,6 +3,7 @@
 mod cell;
 pub mod command;
 mod execute;
+mod figure_grid;
 mod figures;
 mod fold;
 mod head;

@@ -1,13 +1,13 @@
 //! The contents of a workspace, and their conversion from and to the state of the window.
 
+use super::settings::{Setting, knobs, settings};
 use crate::app::compare::kept::KeptComparison;
 use crate::app::config::{Config, LaneConfig, MAX_LANES};
 use crate::app::manual_edits::marks::one_mark_each;
 use crate::app::selection::{CallRange, Selection};
-use crate::app::settings_panel::knobs::{KnobKey, KnobSettings};
 use crate::app::timeline::plot::Axis;
 use crate::app::view::Tab;
-use crate::engine::{KnobRole, ManualEdits, ProviderError};
+use crate::engine::{ManualEdits, ProviderError};
 use crate::exec::SessionKey;
 use crate::tokens;
 use crate::units::Tokens;
@@ -52,23 +52,6 @@ struct Lane {
     policy: String,
     /// Settings of this lane only; null if it uses the shared ones.
     settings: Option<Vec<Setting>>,
-}
-
-/// A changed setting.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Setting {
-    of: Target,
-    value: f64,
-}
-
-/// The target of a setting.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Target {
-    /// All policies with a setting of this role and unit.
-    Shared { role: KnobRole, unit: String },
-    /// One policy.
-    Policy { policy: String, setting: String },
 }
 
 /// The selected items, as indices.
@@ -242,38 +225,6 @@ impl Workspace {
     }
 }
 
-/// Converts settings to their form in the file.
-fn settings(knobs: &KnobSettings) -> Vec<Setting> {
-    let finite = knobs.iter().filter(|(_, value)| value.is_finite());
-    let settings = finite.map(|(key, value)| Setting {
-        value: *value,
-        of: match key.clone() {
-            KnobKey::Shared(role, unit) => Target::Shared { role, unit },
-            KnobKey::Own { policy, knob } => Target::Policy {
-                policy,
-                setting: knob,
-            },
-        },
-    });
-    settings.collect()
-}
-
-/// Converts settings from their form in the file.
-fn knobs(settings: Vec<Setting>) -> KnobSettings {
-    let finite = settings.into_iter().filter(|s| s.value.is_finite());
-    let knobs = finite.map(|setting| {
-        let key = match setting.of {
-            Target::Shared { role, unit } => KnobKey::Shared(role, unit),
-            Target::Policy { policy, setting } => KnobKey::Own {
-                policy,
-                knob: setting,
-            },
-        };
-        (key, setting.value)
-    });
-    knobs.collect()
-}
-
 /// Returns the indices below a limit, ascending and unique.
 fn ascending(mut indices: Vec<usize>, n: usize) -> Vec<usize> {
     indices.retain(|index| *index < n);
@@ -285,7 +236,7 @@ fn ascending(mut indices: Vec<usize>, n: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::settings_panel::knobs::output_reserve;
+    use crate::app::settings_panel::knobs::{KnobKey, KnobSettings, output_reserve};
 
     fn size(calls: usize, messages: usize) -> SessionSize {
         SessionSize { calls, messages }

@@ -3,4 +3,5 @@
 pub(super) mod contents;
 pub(super) mod execute;
 pub(super) mod saver;
+mod settings;
 pub(super) mod visits;
