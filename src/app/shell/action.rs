@@ -86,6 +86,11 @@ pub(super) const fn row(
     }
 }
 
+/// Returns further keys of the row above, under another condition.
+pub(super) const fn more_keys(when: When, bindings: &'static [Binding]) -> Action {
+    row("", "", when, bindings)
+}
+
 /// Returns an action on an item of a list, with the keys 1 to 9. Needs an open session.
 pub(super) const fn digits(
     keys: &'static str,

@@ -1,6 +1,8 @@
 //! The table of actions for the command palette, the help sheet and keys.
 
-use super::action::{Action, When, always, digits, elsewhere, in_session, key, named, row};
+use super::action::{
+    Action, When, always, digits, elsewhere, in_session, key, more_keys, named, row,
+};
 use super::command::ShellCommand;
 use crate::app::command::Command;
 use crate::app::command_palette::state::PaletteCommand;
@@ -127,9 +129,7 @@ pub(super) static ACTIONS: &[Action] = &[
             key(SHIFT, Key::J, |context| context.extend(1)),
         ],
     ),
-    row(
-        "",
-        "",
+    more_keys(
         When::Free,
         &[
             key(SHIFT, Key::ArrowUp, |context| context.extend(-1)),
@@ -145,9 +145,7 @@ pub(super) static ACTIONS: &[Action] = &[
             key(NONE, Key::J, |context| context.neighbor(1)),
         ],
     ),
-    row(
-        "",
-        "",
+    more_keys(
         When::Free,
         &[
             key(NONE, Key::ArrowUp, |context| context.neighbor(-1)),
@@ -197,9 +195,7 @@ pub(super) static ACTIONS: &[Action] = &[
         When::InDocumentOrTyping,
         &[key(COMMAND, Key::F, |_| send(MessagesCommand::FocusFilter))],
     ),
-    row(
-        "",
-        "",
+    more_keys(
         When::InDocument,
         &[key(NONE, Key::Slash, |_| {
             send(MessagesCommand::FocusFilter)
