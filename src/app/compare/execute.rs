@@ -37,9 +37,7 @@ impl App {
             self.warn(Some(IS_LIST.to_owned()));
             return;
         }
-        if let Some(sessions) = &mut self.session.sessions {
-            sessions.is_shown = false;
-        }
+        self.session.hide_list();
         self.compare_session(ctx, Origin::Path(path), conversation);
     }
 

@@ -10,17 +10,6 @@ use crate::app::shell::file_dialog::DialogPurpose;
 use std::path::Path;
 
 impl App {
-    /// Closes the dialogs that belong to the open session.
-    pub(in crate::app) fn close_session_dialogs(&mut self) {
-        let session = &mut self.session;
-        session.export = None;
-        session.measurement = None;
-        session.report = None;
-        session.conversion = None;
-        session.restoring = None;
-        session.note = None;
-    }
-
     /// Receives the results of background work of the dialogs since the last frame: exports, conversions, restored
     /// conversations, reports and run logs.
     pub(in crate::app) fn receive_dialog_results(&mut self) {

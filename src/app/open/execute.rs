@@ -55,9 +55,7 @@ impl App {
         if self.show_tab_of(ctx, &origin, conversation) {
             return;
         }
-        if let Some(sessions) = &mut self.session.sessions {
-            sessions.is_shown = false;
-        }
+        self.session.hide_list();
         let options = self.session.config.load_options(conversation);
         // An open session that is opened again starts anew, or from its workspace.
         self.keep_workspace_now(ctx);
@@ -162,7 +160,7 @@ impl App {
         };
         session.sweep = None;
         session.comparison = None;
-        self.close_session_dialogs();
+        session.close_dialogs();
         self.restore_workspace(ctx, &document, reopened);
         task::drop_in_background(self.session.document.replace(document));
         self.show_found_message();
@@ -181,7 +179,7 @@ impl App {
         session.sessions = None;
         session.found_message = None;
         session.problem = None;
-        self.close_session_dialogs();
+        session.close_dialogs();
     }
 
     pub(in crate::app) fn cancel_load(&mut self) {

@@ -69,9 +69,7 @@ impl App {
         if let Some(empty) = before {
             self.tabs.remove(empty);
         }
-        if let Some(sessions) = &mut self.session.sessions {
-            sessions.is_shown = false;
-        }
+        self.session.hide_list();
         let is_wanted = |loading: &Loading| loading.is_from(origin, conversation);
         if !self.session.loading.as_ref().is_some_and(is_wanted) {
             // The session is open, and another one may be replacing it.
@@ -110,9 +108,7 @@ impl App {
     /// Shows an empty tab: a new one unless the shown one is empty. Returns whether it is shown.
     pub(in crate::app) fn new_tab(&mut self, ctx: &egui::Context) -> bool {
         if self.is_empty_tab() {
-            if let Some(sessions) = &mut self.session.sessions {
-                sessions.is_shown = false;
-            }
+            self.session.hide_list();
             return true;
         }
         let n = self.tabs.count();

@@ -83,6 +83,23 @@ impl SessionTab {
         }
     }
 
+    /// Closes the dialogs.
+    pub(in crate::app) fn close_dialogs(&mut self) {
+        self.export = None;
+        self.measurement = None;
+        self.report = None;
+        self.conversion = None;
+        self.restoring = None;
+        self.note = None;
+    }
+
+    /// Puts the session list behind the session.
+    pub(in crate::app) fn hide_list(&mut self) {
+        if let Some(sessions) = &mut self.sessions {
+            sessions.is_shown = false;
+        }
+    }
+
     fn label(&self) -> TabLabel {
         let document = self.document.as_deref();
         let name = match (&self.loading, document) {
