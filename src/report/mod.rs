@@ -40,7 +40,7 @@ pub use svg::svg;
 pub use track::{has_tracks, track};
 
 use crate::analysis::{FindingKind, Severity};
-use crate::engine::{ActionKind, Effect, MessageStatus, SummaryTraffic};
+use crate::engine::{ActionKind, Effect, MessageStatus, RequestSize, SummaryTraffic};
 use crate::session::Kind;
 use crate::tokens::Accuracy;
 use crate::units::{Share, Tokens};
@@ -289,8 +289,8 @@ pub struct EventReport {
     pub before: Tokens,
     /// True tokens after.
     pub after: Tokens,
-    /// Sent and received tokens of the summary request, if any.
-    pub request: Option<(Tokens, Tokens)>,
+    /// Size of the summary request, if any.
+    pub request: Option<RequestSize>,
     /// Number of calls and results that became unpaired.
     pub orphans: usize,
     /// First lines of the system's own log.

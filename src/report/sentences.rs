@@ -181,8 +181,8 @@ impl EventReport {
             Effect::Nothing => format!("{}: nothing changed", self.action),
             Effect::Logged => "logged".to_owned(),
         };
-        if let Some((sent, received)) = self.request {
-            let (sent, received) = (tokens(sent), tokens(received));
+        if let Some(request) = self.request {
+            let (sent, received) = (tokens(request.sent), tokens(request.answer));
             let _ = write!(
                 text,
                 "; summary request: {sent} tokens sent, {received} received"

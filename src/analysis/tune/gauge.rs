@@ -147,8 +147,8 @@ impl<'a> Gauge<'a> {
         let is_wipe = |event: &&Event| event.wipes(self.case.ledger.overhead);
         let wipes = || outcome.events.iter().filter(is_wipe);
         let is_too_long = |event: &&Event| {
-            let (sent, received) = event.request.unwrap_or_default();
-            event.effect == Effect::Removed && sent + received > self.case.windows.at(event.call)
+            let request = event.request.unwrap_or_default();
+            event.effect == Effect::Removed && request.total() > self.case.windows.at(event.call)
         };
         let too_long = outcome.events.iter().find(is_too_long);
         let thrashing = thrashing_calls(outcome);

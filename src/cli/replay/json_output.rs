@@ -275,9 +275,9 @@ fn event(event: &Event) -> EventEntry<'_> {
         forgotten_summaries: event.forgotten,
         error: event.error.as_deref(),
         files: files.collect(),
-        request: event.request.map(|(sent, received)| RequestEntry {
-            tokens_sent: sent,
-            tokens_received: received,
+        request: event.request.map(|request| RequestEntry {
+            tokens_sent: request.sent,
+            tokens_received: request.answer,
         }),
         log: &event.log,
         messages: event
