@@ -169,7 +169,8 @@ pub(super) fn is_context_length_error(error: &str) -> bool {
 mod tests {
     use super::*;
     use crate::chat::run_with_replies;
-    use crate::systems::holmesgpt::{Limits, Overrides, Reserve, Tokenizer};
+    use crate::systems::holmesgpt::{Limits, Overrides, Reserve};
+    use crate::systems::litellm::Tokenizer;
     use std::cell::Cell;
 
     #[test]

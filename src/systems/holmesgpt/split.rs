@@ -20,7 +20,7 @@ pub fn split_message(llm: &Llm, message: &mut ChatMessage, max_tokens: i64) -> V
     let overhead = llm.count_message(&mut base.clone());
     let fits = |part: &str| {
         let labelled = label(WIDEST_LABEL, part);
-        overhead + llm.tokenizer.count(&labelled).cast_signed() <= max_tokens
+        overhead + llm.counter.tokenizer.count(&labelled).cast_signed() <= max_tokens
     };
     if text.is_empty() || !fits("") {
         return vec![message.clone()];
@@ -106,7 +106,8 @@ fn with_others(text: Text, others: &[Block]) -> Content {
 mod tests {
     use super::*;
     use crate::chat::message_from_json;
-    use crate::systems::holmesgpt::{Limits, Overrides, Reserve, Tokenizer};
+    use crate::systems::holmesgpt::{Limits, Overrides, Reserve};
+    use crate::systems::litellm::Tokenizer;
     use serde_json::json;
 
     #[test]
