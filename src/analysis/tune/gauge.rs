@@ -31,6 +31,17 @@ pub struct Score {
     pub overflows: usize,
 }
 
+/// Maximum peak of a recommended setting as a share of usable, as the next session may be longer. Settings above it are only
+/// recommended if there are no others.
+pub(super) const SAFE_PEAK: Share = Share(0.95);
+
+impl Score {
+    /// Returns whether the peak leaves enough for a longer session.
+    pub(super) fn is_safe(&self) -> bool {
+        self.peak_share.0 <= SAFE_PEAK.0
+    }
+}
+
 /// The score of a setting, and the reasons to reject it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assessment {
