@@ -60,6 +60,14 @@ impl Llm {
         }
     }
 
+    /// Makes a model with default settings that counts a quarter of the characters.
+    #[cfg(test)]
+    pub(super) fn with_chars_4(model: &str) -> Self {
+        use super::limits::{Overrides, Reserve};
+        let limits = Limits::of(model, &Overrides::default(), Reserve::Larger);
+        Self::new(model, Tokenizer::CHARS_4, limits)
+    }
+
     /// Makes a model with the count of the legacy version, which has no rule for Anthropic.
     pub fn legacy(model: &str, tokenizer: Tokenizer, limits: Limits) -> Self {
         Self {
@@ -148,18 +156,12 @@ pub fn forget_counts(messages: &mut [ChatMessage]) {
 mod tests {
     use super::*;
     use crate::chat::message_from_json;
-    use crate::systems::holmesgpt::{Overrides, Reserve};
-
-    fn llm(model: &str) -> Llm {
-        let limits = Limits::of(model, &Overrides::default(), Reserve::Larger);
-        Llm::new(model, Tokenizer::CHARS_4, limits)
-    }
 
     #[test]
     fn a_stored_count_changes_the_breakdown_but_not_the_total() {
         let message =
             message_from_json(&json!({"role": "user", "content": "abcd", "token_count": 99}));
-        let usage = llm("gpt-4o").count(&mut [message], &[]);
+        let usage = Llm::with_chars_4("gpt-4o").count(&mut [message], &[]);
         assert_eq!((usage.user, usage.total), (99, 8));
     }
 
@@ -169,7 +171,7 @@ mod tests {
         let mut messages = [message_from_json(
             &json!({"role": "user", "content": [image]}),
         )];
-        let llm = llm("anthropic/claude");
+        let llm = Llm::with_chars_4("anthropic/claude");
         assert_eq!(llm.count(&mut messages, &[]).total, 793);
         assert_eq!(llm.count(&mut messages, &[]).total, 7);
     }

@@ -75,17 +75,10 @@ fn call_refusal(message: &ChatMessage) -> Option<String> {
 mod tests {
     use super::*;
     use crate::chat::message_from_json;
-    use crate::systems::holmesgpt::{Limits, Overrides, Reserve};
-    use crate::systems::litellm::Tokenizer;
-
-    fn llm(model: &str) -> Llm {
-        let limits = Limits::of(model, &Overrides::default(), Reserve::Larger);
-        Llm::new(model, Tokenizer::CHARS_4, limits)
-    }
 
     #[test]
     fn unknown_parts_and_calls_without_function_end_the_run() {
-        let of = |json: Value| llm("gpt-4o").refusal(&[message_from_json(&json)]);
+        let of = |json: Value| Llm::with_chars_4("gpt-4o").refusal(&[message_from_json(&json)]);
         assert!(
             of(json!({"role": "user", "content": ["bare", {"type": "text", "text": "a"}]}))
                 .is_none()

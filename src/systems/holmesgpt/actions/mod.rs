@@ -62,6 +62,7 @@ fn definitions(counter: &TokenCounter, tools: &[Value]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::count::Llm;
     use super::*;
     use crate::chat::message_from_json;
     use serde_json::json;
@@ -77,7 +78,11 @@ mod tests {
         .map(message_from_json)
         .collect();
         let tools = [json!({"type": "function", "function": {"name": "f", "description": "d"}})];
-        for (meter, llm) in [(&METER, &CL100K), (&METER_O200K, &O200K)] {
+        for (meter, counter) in [(&METER, &CL100K), (&METER_O200K, &O200K)] {
+            let llm = Llm {
+                counter: **counter,
+                ..Llm::with_chars_4("")
+            };
             let units = messages.iter().map(meter.units).sum();
             let sum: u64 = (meter.tokens)(units) + (meter.tools)(&tools);
             assert_eq!(sum.cast_signed(), llm.count(&mut messages, &tools).total);
