@@ -148,7 +148,7 @@ fn detection(ui: &mut Ui, open: &OpenSession<'_>) {
                 },
             );
             let ledger = &open.runs.case.ledger;
-            row("counts", wording::basis_help(ledger));
+            row("counts", wording::accuracy_help(ledger));
             if let Some(text) = not_recorded(open) {
                 row(wording::NOT_RECORDED, text);
             }

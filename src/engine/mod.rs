@@ -47,7 +47,7 @@ pub use named::edits::{Edits, MessageEdit};
 pub use named::memory::Memory;
 pub use named::window::NamedWindow;
 pub use named::{NamedAction, NamedMeter, Registry, Rewrite, RewriteInput, Rewritten};
-pub use outcome::event::{Cause, Effect, Event};
+pub use outcome::event::{Cause, Effect, Event, RequestSize};
 pub use outcome::measure::OwnMeasure;
 pub use outcome::warning::{EditWarning, Warning};
 pub use outcome::{Halt, Idle, Outcome, Peak, Sample, SummaryTraffic};

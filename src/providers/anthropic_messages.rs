@@ -23,7 +23,7 @@ pub(super) const API: Api = Api {
         prefix: "",
     },
     headers: &[("anthropic-version", "2023-06-01")],
-    marks_cache: true,
+    marks_prefix: true,
     describes_models: true,
     write,
     read_event,

@@ -23,8 +23,8 @@ pub struct Api {
     pub key_header: KeyHeader,
     /// Further headers of every request.
     pub headers: &'static [(&'static str, &'static str)],
-    /// The server caches only what a request marks.
-    pub marks_cache: bool,
+    /// Requests mark the prefix that the server is to cache, because it caches nothing else.
+    pub marks_prefix: bool,
     /// The server describes a single model, with its window, at `/models/NAME`.
     pub(super) describes_models: bool,
     /// Writes a request's body for the model with this name.

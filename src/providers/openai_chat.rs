@@ -23,7 +23,7 @@ pub(super) const API: Api = Api {
         prefix: "Bearer ",
     },
     headers: &[],
-    marks_cache: false,
+    marks_prefix: false,
     describes_models: false,
     write,
     read_event,

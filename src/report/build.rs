@@ -1,6 +1,6 @@
 //! Builds a report: facts of the session, the verdict, and each lane ([`super::lane`]).
 
-use super::count_basis::{basis_sentence, window_source};
+use super::accuracy::{accuracy_sentence, window_source};
 use super::curve::{Curve, CurveKind, CurveLane, draw};
 use super::lane::lane_report;
 use super::redaction::{NameKind, Redactor, ReportText};
@@ -11,7 +11,7 @@ use crate::analysis::{
 use crate::engine::{Case, KnobValues, Outcome, Policy};
 use crate::safe_text::clean;
 use crate::session::{CallsFrom, Kind};
-use crate::tokens::Basis;
+use crate::tokens::Accuracy;
 use crate::units::{Share, Tokens};
 use std::collections::BTreeMap;
 
@@ -229,8 +229,8 @@ fn about(subject: &Subject<'_>, redactor: &mut Redactor) -> About {
         window_source: window_source(case),
         output_reserve: subject.output_reserve,
         total: case.ledger.total(),
-        basis: basis_sentence(case),
-        is_estimate: case.ledger.basis == Basis::Estimated,
+        accuracy: accuracy_sentence(case),
+        is_estimate: case.ledger.accuracy == Accuracy::Estimated,
         calls_reported: session.calls.iter().filter(|s| s.usage.is_some()).count(),
         not_recorded: case.ledger.overhead,
         by_kind: kinds.filter(|(_, tokens)| *tokens > Tokens::ZERO).collect(),

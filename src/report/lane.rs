@@ -10,7 +10,7 @@ use super::{
 use crate::engine::{
     self, ActionKind, Budget, Case, Count, Effect, Event, Knob, Outcome, Policy, Sample,
 };
-use crate::tokens::Basis;
+use crate::tokens::Accuracy;
 use std::collections::HashSet;
 
 /// Maximum number of listed events; policies that thrash have thousands.
@@ -97,11 +97,11 @@ fn figures(case: &Case, lane: &Played, kind: CurveKind) -> Figures {
         let call = case.session.calls.get(call);
         kind == CurveKind::Recorded && call.is_some_and(|s| s.usage.is_some())
     };
-    let basis = |is_reported| {
+    let accuracy = |is_reported| {
         if is_reported {
-            Basis::Reported
+            Accuracy::Reported
         } else {
-            case.ledger.basis
+            case.ledger.accuracy
         }
     };
     let samples = &outcome.samples;
@@ -119,14 +119,14 @@ fn figures(case: &Case, lane: &Played, kind: CurveKind) -> Figures {
             call: peak.call,
             tokens: peak.tokens,
             pressure: pressure(peak),
-            basis: basis(peak.call.is_some_and(is_reported)),
+            accuracy: accuracy(peak.call.is_some_and(is_reported)),
         }),
         compactions: Some(outcome.compactions),
         overflows: outcome.overflows,
         sent: outcome.tokens_sent(),
         rejected: outcome.tokens_rejected,
         summaries: outcome.summaries,
-        basis: basis(!samples.is_empty() && samples.iter().all(|s| is_reported(s.call))),
+        accuracy: accuracy(!samples.is_empty() && samples.iter().all(|s| is_reported(s.call))),
     }
 }
 

@@ -3,9 +3,9 @@
 //! A [`Report`] is a value, rendered as Markdown ([`markdown`]) or as an HTML page ([`html`]). Texts of the session and
 //! the user are [`ReportText`]; a redacted report is built from values that never contain them. The module does no I/O.
 
+mod accuracy;
 mod build;
 mod compared_figure;
-mod count_basis;
 mod curve;
 mod downsample;
 mod drawing;
@@ -22,9 +22,9 @@ mod survival;
 mod svg;
 mod track;
 
+pub use accuracy::{accuracy_sentence, window_source};
 pub use build::{Played, Subject};
 pub use compared_figure::NumberFormat;
-pub use count_basis::{basis, basis_sentence, window_source};
 pub use curve::{Curve, CurveKind, CurveLane, draw};
 pub use drawing::{Anchor, Drawing, Ink, LANES, Shape};
 pub use html::{html, html_page};
@@ -40,9 +40,9 @@ pub use svg::svg;
 pub use track::{has_tracks, track};
 
 use crate::analysis::{FindingKind, Severity};
-use crate::engine::{ActionKind, Effect, MessageStatus, SummaryTraffic};
+use crate::engine::{ActionKind, Effect, MessageStatus, RequestSize, SummaryTraffic};
 use crate::session::Kind;
-use crate::tokens::Basis;
+use crate::tokens::Accuracy;
 use crate::units::{Share, Tokens};
 
 /// A report of a session and the policies replayed over it.
@@ -107,7 +107,7 @@ pub struct About {
     /// Tokens of the full history.
     pub total: Tokens,
     /// Accuracy of the counts, as a sentence.
-    pub basis: String,
+    pub accuracy: String,
     /// Counts that are not reported are estimates.
     pub is_estimate: bool,
     /// Calls with reported usage.
@@ -226,7 +226,7 @@ pub struct Figures {
     /// Summary requests. Their sizes are predicted.
     pub summaries: SummaryTraffic,
     /// Accuracy of the sum.
-    pub basis: Basis,
+    pub accuracy: Accuracy,
 }
 
 /// The largest context of a run.
@@ -239,7 +239,7 @@ pub struct Peak {
     /// As a share of usable.
     pub pressure: Share,
     /// Accuracy of the count.
-    pub basis: Basis,
+    pub accuracy: Accuracy,
 }
 
 /// A system's own count and the actual one.
@@ -289,8 +289,8 @@ pub struct EventReport {
     pub before: Tokens,
     /// True tokens after.
     pub after: Tokens,
-    /// Sent and received tokens of the summary request, if any.
-    pub request: Option<(Tokens, Tokens)>,
+    /// Size of the summary request, if any.
+    pub request: Option<RequestSize>,
     /// Number of calls and results that became unpaired.
     pub orphans: usize,
     /// First lines of the system's own log.

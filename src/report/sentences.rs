@@ -5,7 +5,6 @@ use super::{
 };
 use crate::engine::{Effect, Event};
 use crate::figure::{counted, grouped, number, percent, quantity, tokens};
-use crate::tokens::Basis;
 use crate::units::Tokens;
 use std::fmt::{self, Write as _};
 
@@ -48,7 +47,7 @@ impl Report {
                 "Full history",
                 format!("{about_size}{} tokens", tokens(about.total)),
             ),
-            ("Counts", about.basis.clone()),
+            ("Counts", about.accuracy.clone()),
         ]
     }
 
@@ -77,7 +76,7 @@ impl Report {
         };
         format!(
             "{reported} Other lanes are replays: counts are {}; the recorded agent's actions stay the same.{predicted}",
-            about.basis
+            about.accuracy
         )
     }
 
@@ -122,25 +121,6 @@ impl Figures {
             ));
         }
         (!all.is_empty()).then(|| format!("{}.", all.join("; ")))
-    }
-}
-
-impl Basis {
-    /// Formats tokens, with `≈` before an estimate.
-    pub(super) fn mark(self, count: Tokens) -> String {
-        let about = if self == Self::Estimated { "≈" } else { "" };
-        format!("{about}{}", tokens(count))
-    }
-}
-
-impl fmt::Display for Basis {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Reported => f.write_str("reported"),
-            Self::Exact => f.write_str("exact"),
-            Self::Calibrated(error) => write!(f, "calibrated ±{}", percent(*error)),
-            Self::Estimated => f.write_str("estimated"),
-        }
     }
 }
 
@@ -201,8 +181,8 @@ impl EventReport {
             Effect::Nothing => format!("{}: nothing changed", self.action),
             Effect::Logged => "logged".to_owned(),
         };
-        if let Some((sent, received)) = self.request {
-            let (sent, received) = (tokens(sent), tokens(received));
+        if let Some(request) = self.request {
+            let (sent, received) = (tokens(request.sent), tokens(request.answer));
             let _ = write!(
                 text,
                 "; summary request: {sent} tokens sent, {received} received"

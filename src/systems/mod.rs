@@ -2,7 +2,7 @@
 //!
 //! In each folder, `mod.rs` has a map of its files, and `ACTIONS` lists the actions that presets may name. `python` and
 //! `javascript` are shared by systems written in these languages, `session_state` and `growing_list` by systems that
-//! keep their own session.
+//! keep their own session, and `litellm` by systems that count with that library.
 //!
 //! Each function reproduces one of the system's own functions, over messages in that system's form. Test vectors with
 //! the original's return values, or whole conversations that the original managed, verify it (`tests/vectors.rs`).
@@ -64,6 +64,7 @@ pub mod holmesgpt;
 mod javascript;
 pub mod kimi_cli;
 pub mod langchain;
+pub mod litellm;
 pub mod mistral_vibe;
 pub mod openai_agents;
 pub mod opencode;

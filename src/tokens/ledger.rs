@@ -18,7 +18,7 @@ use std::sync::{PoisonError, RwLock};
 
 /// Accuracy of a count.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Basis {
+pub enum Accuracy {
     /// Reported by the provider.
     Reported,
     /// Exact, with the model's own vocabulary.
@@ -43,7 +43,7 @@ pub struct TokenLedger {
     /// ([`Self::overhead_at`]).
     pub overhead: Tokens,
     /// Accuracy of `truth`.
-    pub basis: Basis,
+    pub accuracy: Accuracy,
     /// The fit, if the file reports usage that matches its content.
     pub fit: Option<Fit>,
     stretches: Vec<Stretch>,
@@ -88,12 +88,12 @@ impl TokenLedger {
         // A managed conversation has no usage yet, but stores the calibration of its source.
         let stored = stored.map(Fit::from_calibration).filter(Fit::is_trusted);
         let fit = fit.or(stored);
-        let basis = match &fit {
-            Some(fit) => Basis::Calibrated(fit.error),
-            None if distrusted.is_none() && is_exact(session, counter) => Basis::Exact,
-            None => Basis::Estimated,
+        let accuracy = match &fit {
+            Some(fit) => Accuracy::Calibrated(fit.error),
+            None if distrusted.is_none() && is_exact(session, counter) => Accuracy::Exact,
+            None => Accuracy::Estimated,
         };
-        let whole = Self::assemble(session, scale, &weights, fit, basis);
+        let whole = Self::assemble(session, scale, &weights, fit, accuracy);
         Ok(Self {
             overhead_next: overhead_next(session, &stretches).unwrap_or(whole.overhead),
             stretches,
@@ -112,7 +112,7 @@ impl TokenLedger {
             .with_max_len(1)
             .map(|part| scale.weigh(part))
             .collect();
-        Self::assemble(other, scale, &weights, self.fit, self.basis)
+        Self::assemble(other, scale, &weights, self.fit, self.accuracy)
     }
 
     fn assemble(
@@ -120,7 +120,7 @@ impl TokenLedger {
         scale: Scale,
         weights: &[Weight],
         fit: Option<Fit>,
-        basis: Basis,
+        accuracy: Accuracy,
     ) -> Self {
         let truth = weights.iter().map(|w| fitted(fit.as_ref(), *w)).collect();
         let overhead = Tokens(fit.map_or(0, |f| f.overhead.round() as u64));
@@ -133,7 +133,7 @@ impl TokenLedger {
             truth: Column::new(session, truth),
             overhead,
             overhead_next: overhead,
-            basis,
+            accuracy,
             fit,
             distrusted: None,
             stretches: Vec::new(),

@@ -26,7 +26,7 @@ pub use crate::progress::{Cancelled, Progress};
 pub use calibrate::Fit;
 pub use calls::recorded_estimates;
 pub use column::Column;
-pub use ledger::{Basis, TokenLedger};
+pub use ledger::{Accuracy, TokenLedger};
 pub(crate) use recent::count_recent;
 
 /// A tokenizer, or an estimate of one.

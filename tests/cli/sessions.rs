@@ -151,8 +151,8 @@ fn results_of_another_version_are_not_used() {
     }
 }
 
-/// Results for the sample sessions. If they change for the same files, increase `READING` in `exec/stores/summary.rs`, the
-/// first value here: otherwise cached results of an earlier version would still be shown.
+/// Results for the sample sessions. If they change for the same files, increase `SUMMARY_VERSION` in
+/// `exec/stores/summary.rs`, the first value here: otherwise cached results of an earlier version would still be shown.
 const READ: (&str, &[(&str, u64, u64, &str)]) = (
     "5",
     &[
@@ -193,7 +193,7 @@ fn results_of_the_samples_belong_to_the_current_cache_version() {
     found.sort();
     let found: Vec<_> = found
         .iter()
-        .map(|(name, n, peak, basis)| (&**name, *n, *peak, &**basis))
+        .map(|(name, n, peak, accuracy)| (&**name, *n, *peak, &**accuracy))
         .collect();
     assert_eq!((reading, &found[..]), READ);
 }

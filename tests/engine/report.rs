@@ -663,8 +663,8 @@ fn a_report_lists_settings_believed_fill_and_message_statuses() {
         }
     }
     let figures = report.lanes[0].figures;
-    let basis = figures.peak.expect("there are calls").basis;
-    assert_eq!(basis.to_string(), "reported");
+    let accuracy = figures.peak.expect("there are calls").accuracy;
+    assert_eq!(accuracy.to_string(), "reported");
     assert_eq!(
         html(&report),
         html(&report.clone()),

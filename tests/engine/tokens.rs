@@ -4,7 +4,7 @@ use plimsoll::session::{
     Body, CallDraft, Draft, Kind, MediaKind, ModelVendor, Part, Role, Session, SessionBuilder,
     Source, Usage,
 };
-use plimsoll::tokens::{self, Basis, Counter, Progress, TokenLedger, recorded_estimates};
+use plimsoll::tokens::{self, Accuracy, Counter, Progress, TokenLedger, recorded_estimates};
 use plimsoll::units::Tokens;
 use proptest::prelude::*;
 use std::fs;
@@ -414,7 +414,7 @@ fn a_fit_is_robust_against_noise_and_outliers() {
         fit.error.0 < 0.17 && fit.error < fit.unfitted_error,
         "{fit:?}"
     );
-    assert_eq!(ledger.basis, Basis::Calibrated(fit.error));
+    assert_eq!(ledger.accuracy, Accuracy::Calibrated(fit.error));
     assert_eq!(ledger.overhead, Tokens(fit.overhead.round() as u64));
 }
 
@@ -512,28 +512,34 @@ fn calls_that_report_zero_are_left_out() {
 
 #[test]
 fn without_usage_only_the_models_own_vocabulary_is_exact() {
-    let basis = |model: Option<&str>, name| {
+    let accuracy = |model: Option<&str>, name| {
         let mut b = builder();
         b.message(Draft::new(Role::User, vec![text("hi")]));
         b.call(CallDraft {
             model: model.map(Into::into),
             ..CallDraft::default()
         });
-        weigh(&b.finish(), name).basis
+        weigh(&b.finish(), name).accuracy
     };
-    assert_eq!(basis(Some("gpt-4o-2024-11-20"), "o200k_base"), Basis::Exact);
     assert_eq!(
-        basis(Some("openai/gpt-5.1-codex"), "o200k_base_tiktoken_rs"),
-        Basis::Exact
+        accuracy(Some("gpt-4o-2024-11-20"), "o200k_base"),
+        Accuracy::Exact
     );
-    assert_eq!(basis(Some("gpt-4o"), "cl100k_base"), Basis::Estimated);
-    assert_eq!(basis(Some("gpt-4-turbo"), "cl100k_base"), Basis::Exact);
-    assert_eq!(basis(Some("gpt-4o"), "chars/4"), Basis::Estimated);
     assert_eq!(
-        basis(Some("claude-opus-4-7"), "o200k_base"),
-        Basis::Estimated
+        accuracy(Some("openai/gpt-5.1-codex"), "o200k_base_tiktoken_rs"),
+        Accuracy::Exact
     );
-    assert_eq!(basis(None, "o200k_base"), Basis::Estimated);
+    assert_eq!(accuracy(Some("gpt-4o"), "cl100k_base"), Accuracy::Estimated);
+    assert_eq!(
+        accuracy(Some("gpt-4-turbo"), "cl100k_base"),
+        Accuracy::Exact
+    );
+    assert_eq!(accuracy(Some("gpt-4o"), "chars/4"), Accuracy::Estimated);
+    assert_eq!(
+        accuracy(Some("claude-opus-4-7"), "o200k_base"),
+        Accuracy::Estimated
+    );
+    assert_eq!(accuracy(None, "o200k_base"), Accuracy::Estimated);
 }
 
 #[test]
@@ -554,18 +560,18 @@ fn redacted_text_and_counts_that_contradict_the_reported_usage_are_not_exact() {
         }
         weigh(&b.finish(), "o200k_base")
     };
-    assert_eq!(gpt("hi", &[]).basis, Basis::Exact);
+    assert_eq!(gpt("hi", &[]).accuracy, Accuracy::Exact);
     assert_eq!(
-        gpt("[REDACTED_TEXT len=90 sha=0a]", &[]).basis,
-        Basis::Estimated
+        gpt("[REDACTED_TEXT len=90 sha=0a]", &[]).accuracy,
+        Accuracy::Estimated
     );
     let contradicted = gpt("hi", &[90, 3, 900, 5, 70, 2, 800, 4]);
     assert!(contradicted.distrusted.is_some(), "{:?}", contradicted.fit);
-    assert_eq!(contradicted.basis, Basis::Estimated);
+    assert_eq!(contradicted.accuracy, Accuracy::Estimated);
     // One call says little, but not that a long text had six tokens.
     let alone = |input| gpt(&"word ".repeat(400), &[input]);
-    assert!(matches!(alone(450).basis, Basis::Calibrated(_)));
-    assert_eq!(alone(6).basis, Basis::Estimated);
+    assert!(matches!(alone(450).accuracy, Accuracy::Calibrated(_)));
+    assert_eq!(alone(6).accuracy, Accuracy::Estimated);
 }
 
 #[test]
@@ -609,8 +615,8 @@ fn a_recount_gives_the_same_weights_and_keeps_the_fit() {
     let again = ledger.recount(&session);
     assert_eq!(again.truth, ledger.truth);
     assert_eq!(
-        (again.overhead, again.basis, again.fit),
-        (ledger.overhead, ledger.basis, ledger.fit)
+        (again.overhead, again.accuracy, again.fit),
+        (ledger.overhead, ledger.accuracy, ledger.fit)
     );
     // Without models and usage the weights are unchanged.
     let mut b = builder();

@@ -6,7 +6,7 @@ use plimsoll::engine::{Case, ManualEdits, Schedule, WindowPlan, WindowSource};
 use plimsoll::exec::{ExportJob, Exported, Summarizer, export, restore};
 use plimsoll::presets;
 use plimsoll::session::{Body, Role, Session};
-use plimsoll::tokens::{Basis, Progress, TokenLedger, default_counter};
+use plimsoll::tokens::{Accuracy, Progress, TokenLedger, default_counter};
 use plimsoll::units::Tokens;
 use std::fs;
 use std::path::PathBuf;
@@ -151,7 +151,7 @@ fn a_copy_has_the_token_counts_of_its_source() {
     let (mut wrong, mut formats) = (Vec::new(), Vec::new());
     let all = written().into_iter().enumerate();
     for (at, (fixture, case)) in all.filter(|(_, (f, _))| !NOT_WITHOUT.contains(&&*f.name)) {
-        let Basis::Calibrated(error) = case.ledger.basis else {
+        let Accuracy::Calibrated(error) = case.ledger.accuracy else {
             continue;
         };
         let context = case.session.real_context(case.session.messages.len());
@@ -172,8 +172,8 @@ fn a_copy_has_the_token_counts_of_its_source() {
         let copy = self::case(parsed.sessions.into_iter().next().unwrap()).unwrap();
         let held = copy.session.real_context(copy.session.messages.len());
         let held: Tokens = held.iter().map(|idx| copy.ledger.message(*idx)).sum();
-        let weighed = (copy.ledger.basis, copy.ledger.overhead + held);
-        if weighed != (Basis::Calibrated(error), exported.after) {
+        let weighed = (copy.ledger.accuracy, copy.ledger.overhead + held);
+        if weighed != (Accuracy::Calibrated(error), exported.after) {
             wrong.push(format!(
                 "{}: {weighed:?}, not {error:?}, {:?}",
                 fixture.name, exported.after

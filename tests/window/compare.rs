@@ -205,7 +205,7 @@ fn another_tokenizer_counts_the_messages_of_both_sessions() {
     show(&mut window);
     let before = rows(&window);
     let runs = runs(&window);
-    let chip = wording::basis(&runs.case.ledger);
+    let chip = wording::accuracy(&runs.case.ledger);
     click(&mut window, &chip);
     click(&mut window, "chars/3");
     press(&mut window, Modifiers::NONE, Key::Escape);

@@ -6,7 +6,7 @@
 //! again in any case, and the compaction saves at once.
 
 use super::price::sampled_calls;
-use super::{BilledCall, Bills, RequestSize};
+use super::{BilledCall, Bills};
 use crate::engine::{Effect, Event, Outcome};
 use crate::units::{Tokens, Usd};
 
@@ -118,11 +118,7 @@ fn break_even_of(
     let requests = || acted.iter().filter_map(|event| event.request);
     let prices = call.tariff.map(|tariff| {
         let summary: Usd = requests()
-            .map(|(sent, answer)| {
-                RequestSize { sent, answer }
-                    .uncached_price(tariff.price)
-                    .most
-            })
+            .map(|request| request.uncached_price(tariff.price).most)
             .sum();
         let write = tariff.write().unwrap_or(tariff.price.input);
         let read = tariff.price.cache_read;

@@ -15,9 +15,9 @@ mod quote;
 pub use audit::{Audit, AuditedCall, Break, Cause, MIN_MISS, audit};
 pub use billing::{BilledCall, Billing, Bills, Lifetime, Tariff};
 pub use break_even::{BreakEven, break_even};
-pub use prefix_quote::{PrefixGroup, cached_price};
+pub use prefix_quote::{PrefixGroup, PrefixRequests};
 pub use price::{price_lane, price_recorded};
-pub use quote::{Listed, PriceRange, Quote, RequestSize, Server, quote};
+pub use quote::{Listed, PriceRange, Quote, Server, quote};
 
 use crate::units::{Tokens, Usd};
 use schemars::JsonSchema;

@@ -18,42 +18,48 @@ pub struct PrefixGroup {
     pub answers: Tokens,
 }
 
-/// Estimates the price of groups if the first request of each writes its prefix to the cache and the others read it.
-///
-/// `marks_cache`: whether the requests mark their prefix for the cache, which some providers require. Returns `None` if
-/// the price is unknown.
-pub fn cached_price(
-    prices: &Prices,
-    model: &str,
-    marks_cache: bool,
-    groups: &[PrefixGroup],
-) -> Option<PriceRange> {
-    let price = prices.lookup(model, None)?;
-    let rule = prices.rule(&price.caching)?;
-    let tariff = Tariff::new(price, rule, Lifetime::Usual);
-    let has_cache = marks_cache || rule.mode == CacheMode::Automatic;
-    let mut total = PriceRange::default();
-    for group in groups.iter().filter(|group| group.requests > 0) {
-        let cached = if has_cache {
-            tariff.cached(group.prefix)
-        } else {
-            Tokens::ZERO
-        };
-        let uncached = Tokens((group.prefix - cached).0 * group.requests) + group.rest;
-        let mean_request = Tokens(group.prefix.0 + group.rest.0 / group.requests);
-        let (input, output) = price.factors(mean_request);
-        let written = tariff
-            .write()
-            .unwrap_or(price.input)
-            .times(input)
-            .of(cached);
-        let reread = Tokens(cached.0 * (group.requests - 1));
-        let read = price.cache_read.times(input).of(reread);
-        let usd = written + read + price.input.times(input).of(uncached);
-        total.sent += usd;
-        total.most += usd + price.output.times(output).of(group.answers);
+/// Requests to a model whose provider may cache their prefixes.
+#[derive(Clone, Copy, Debug)]
+pub struct PrefixRequests<'a> {
+    /// Name of the model.
+    pub model: &'a str,
+    /// The requests mark their prefix for the cache, which some providers require.
+    pub marks_prefix: bool,
+    /// The requests by prefix.
+    pub groups: &'a [PrefixGroup],
+}
+
+impl PrefixRequests<'_> {
+    /// Estimates the price if the first request of each group writes its prefix to the cache and the others read it.
+    /// Returns `None` if the price of the model is unknown.
+    pub fn cached_price(&self, prices: &Prices) -> Option<PriceRange> {
+        let price = prices.lookup(self.model, None)?;
+        let rule = prices.rule(&price.caching)?;
+        let tariff = Tariff::new(price, rule, Lifetime::Usual);
+        let has_cache = self.marks_prefix || rule.mode == CacheMode::Automatic;
+        let mut total = PriceRange::default();
+        for group in self.groups.iter().filter(|group| group.requests > 0) {
+            let cached = if has_cache {
+                tariff.cached(group.prefix)
+            } else {
+                Tokens::ZERO
+            };
+            let uncached = Tokens((group.prefix - cached).0 * group.requests) + group.rest;
+            let mean_request = Tokens(group.prefix.0 + group.rest.0 / group.requests);
+            let (input, output) = price.factors(mean_request);
+            let written = tariff
+                .write()
+                .unwrap_or(price.input)
+                .times(input)
+                .of(cached);
+            let reread = Tokens(cached.0 * (group.requests - 1));
+            let read = price.cache_read.times(input).of(reread);
+            let usd = written + read + price.input.times(input).of(uncached);
+            total.sent += usd;
+            total.most += usd + price.output.times(output).of(group.answers);
+        }
+        Some(total)
     }
-    Some(total)
 }
 
 #[cfg(test)]
@@ -73,8 +79,16 @@ mod tests {
             rest: Tokens(110),
             answers: Tokens(11),
         };
-        let usd = |marks, prefix| {
-            let price = cached_price(&prices, "m", marks, &[group(prefix)]).expect("a price");
+        let price = |model, marks_prefix, group| {
+            let requests = PrefixRequests {
+                model,
+                marks_prefix,
+                groups: &[group],
+            };
+            requests.cached_price(&prices)
+        };
+        let usd = |marks_prefix, prefix| {
+            let price = price("m", marks_prefix, group(prefix)).expect("a price");
             [price.sent.0 * 1e6, price.most.0 * 1e6].map(f64::round)
         };
         // Written at 12, read ten times at 1, the rest at 10.
@@ -85,11 +99,8 @@ mod tests {
             [55_000.0 + 1_100.0, 57_200.0],
             "too short for the cache"
         );
-        assert_eq!(cached_price(&prices, "unknown", true, &[]), None);
         let nothing = PrefixGroup::default();
-        assert_eq!(
-            cached_price(&prices, "m", true, &[nothing]),
-            Some(PriceRange::default())
-        );
+        assert_eq!(price("unknown", true, nothing), None);
+        assert_eq!(price("m", true, nothing), Some(PriceRange::default()));
     }
 }

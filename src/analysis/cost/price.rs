@@ -1,7 +1,7 @@
 //! Computes the costs of a lane's calls.
 
-use super::{AdditionalCost, BilledCall, Bills, CallCost, Cost, CostSource, RequestSize, Tariff};
-use crate::engine::{Case, Effect, Event, Outcome, Sample};
+use super::{AdditionalCost, BilledCall, Bills, CallCost, Cost, CostSource, Tariff};
+use crate::engine::{Case, Effect, Event, Outcome, RequestSize, Sample};
 use crate::session::Usage;
 use crate::units::{Rate, Tokens, Usd};
 
@@ -206,17 +206,20 @@ fn summaries(cost: &mut Cost, bills: &Bills<'_>, outcome: &Outcome) {
     cost.recorded_compactions = outcome.events.iter().filter(is_recorded).count();
     let mut left = outcome.summaries;
     for event in &outcome.events {
-        let Some((sent, answer)) = event.request else {
+        let Some(request) = event.request else {
             continue;
         };
-        left.sent = left.sent - sent;
-        left.received = left.received - answer;
-        summary(cost, bills, event.call, RequestSize { sent, answer });
+        left.sent = left.sent - request.sent;
+        left.received = left.received - request.answer;
+        summary(cost, bills, event.call, request);
     }
     // Requests with unusable answers have no event.
-    if left.sent + left.received > Tokens::ZERO {
-        let (sent, answer) = (left.sent, left.received);
-        summary(cost, bills, 0, RequestSize { sent, answer });
+    let left = RequestSize {
+        sent: left.sent,
+        answer: left.received,
+    };
+    if left.total() > Tokens::ZERO {
+        summary(cost, bills, 0, left);
     }
 }
 
@@ -224,7 +227,7 @@ fn summary(cost: &mut Cost, bills: &Bills<'_>, call: usize, request: RequestSize
     let usd = bills.tariff_at(call).map_or(Usd::ZERO, |tariff| {
         request.uncached_price(tariff.price).most
     });
-    cost.summaries.add(request.sent + request.answer, usd);
+    cost.summaries.add(request.total(), usd);
     cost.additional.push(AdditionalCost { call, usd });
 }
 

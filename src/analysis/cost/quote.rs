@@ -1,8 +1,9 @@
 //! Price estimates of requests before they are sent.
 
+use crate::engine::RequestSize;
 use crate::figure::usd;
 use crate::presets::prices::{Price, Prices};
-use crate::units::{Tokens, Usd};
+use crate::units::Usd;
 use std::fmt;
 
 /// Estimated price of requests to a model.
@@ -17,15 +18,6 @@ pub enum Quote {
     },
     /// An estimate from the list price.
     Listed(Listed),
-}
-
-/// Size of a request to a model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RequestSize {
-    /// Tokens of the prompt.
-    pub sent: Tokens,
-    /// Tokens of the answer. Their maximum before the request is sent.
-    pub answer: Tokens,
 }
 
 impl RequestSize {
@@ -143,6 +135,7 @@ fn cents(sum: Usd) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::Tokens;
 
     fn listed(quote: Quote) -> Listed {
         match quote {

@@ -3,7 +3,7 @@
 use super::course::FEW;
 use super::{InsightInput, those, whole_percent};
 use crate::analysis::{Clause, Link, verdict};
-use crate::tokens::Basis;
+use crate::tokens::Accuracy;
 use crate::units::{Share, Tokens, Usd};
 
 /// Returns the verdict and the statements that follow it, with links.
@@ -84,7 +84,7 @@ fn cache(input: &InsightInput<'_>) -> Vec<Clause> {
 
 /// Returns `Token counts are calibrated to within 0.7 %.`
 fn accuracy(input: &InsightInput<'_>) -> Vec<Clause> {
-    let Basis::Calibrated(Share(error)) = input.case.ledger.basis else {
+    let Accuracy::Calibrated(Share(error)) = input.case.ledger.accuracy else {
         return Vec::new();
     };
     vec![

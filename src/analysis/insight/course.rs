@@ -3,7 +3,7 @@
 use super::{Certainty, Insight, InsightInput, InsightKind, Level, counted, whole_percent};
 use crate::analysis::resent::{ResentMessage, growth};
 use crate::engine::Sample;
-use crate::tokens::Basis;
+use crate::tokens::Accuracy;
 use crate::units::{Share, Tokens};
 
 /// Share of the trigger from which a call counts as near it.
@@ -51,9 +51,9 @@ impl InsightInput<'_> {
 
     /// Returns the certainty of a count: figures of the provider are certain.
     fn by_count(&self) -> Certainty {
-        match self.case.ledger.basis {
-            Basis::Reported | Basis::Exact => Certainty::Certain,
-            Basis::Calibrated(_) | Basis::Estimated => Certainty::Likely,
+        match self.case.ledger.accuracy {
+            Accuracy::Reported | Accuracy::Exact => Certainty::Certain,
+            Accuracy::Calibrated(_) | Accuracy::Estimated => Certainty::Likely,
         }
     }
 }

@@ -118,9 +118,9 @@ fn cannot_get_below(case: &Case, lane: &Lane<'_>) -> Option<Insight> {
 fn summary_too_long(case: &Case, lane: &Lane<'_>) -> Option<Insight> {
     let requests = || {
         lane.outcome.events.iter().filter_map(|event| {
-            let (sent, received) = event.request?;
+            let request = event.request?;
             let window = case.windows.at(event.call);
-            (sent + received > window).then_some((event.call, sent, window))
+            (request.total() > window).then_some((event.call, request.sent, window))
         })
     };
     let (call, sent, window) = requests().next()?;

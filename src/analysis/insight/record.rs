@@ -2,7 +2,7 @@
 
 use super::{Certainty, Insight, InsightInput, InsightKind, Level, those, whole_percent};
 use crate::session::{IssueKind, Usage, issues};
-use crate::tokens::Basis;
+use crate::tokens::Accuracy;
 use crate::units::Share;
 
 /// Error of the calibration from which it is reported.
@@ -120,12 +120,12 @@ pub(super) fn orphans(input: &InsightInput<'_>) -> Vec<Insight> {
 /// Reports counts that differ from the provider's.
 pub(super) fn counts_differ(input: &InsightInput<'_>) -> Vec<Insight> {
     let ledger = &input.case.ledger;
-    let (error, what) = match (ledger.distrusted, ledger.basis) {
+    let (error, what) = match (ledger.distrusted, ledger.accuracy) {
         (Some(fit), _) => (
             fit.error,
             "The reported usage does not match the text in this file and is ignored.",
         ),
-        (None, Basis::Calibrated(error)) if error.0 > ERRS => (
+        (None, Accuracy::Calibrated(error)) if error.0 > ERRS => (
             error,
             "Token counts are poorly calibrated to the reported usage, so figures between calls are rough.",
         ),

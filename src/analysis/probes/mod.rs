@@ -24,4 +24,6 @@ pub use select::{Written, write};
 pub use templates::{TEMPLATES, Template};
 
 #[cfg(test)]
-mod tests;
+mod outcome_tests;
+#[cfg(test)]
+mod question_tests;

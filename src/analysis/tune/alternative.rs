@@ -1,7 +1,8 @@
 //! Another policy, if no setting that was tried works.
 
 use super::gauge::Gauge;
-use super::recommend::{Preference, recommend, sentence};
+use super::recommend::{Preference, recommend};
+use super::recommendation_text::sentence;
 use super::space::Subject;
 use super::sweep::{plan, sweep};
 use crate::engine::{Policy, simulate};

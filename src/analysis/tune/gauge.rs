@@ -31,6 +31,17 @@ pub struct Score {
     pub overflows: usize,
 }
 
+/// Maximum peak of a recommended setting as a share of usable, as the next session may be longer. Settings above it are only
+/// recommended if there are no others.
+pub(super) const SAFE_PEAK: Share = Share(0.95);
+
+impl Score {
+    /// Returns whether the peak leaves enough for a longer session.
+    pub(super) fn is_safe(&self) -> bool {
+        self.peak_share.0 <= SAFE_PEAK.0
+    }
+}
+
 /// The score of a setting, and the reasons to reject it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assessment {
@@ -147,8 +158,8 @@ impl<'a> Gauge<'a> {
         let is_wipe = |event: &&Event| event.wipes(self.case.ledger.overhead);
         let wipes = || outcome.events.iter().filter(is_wipe);
         let is_too_long = |event: &&Event| {
-            let (sent, received) = event.request.unwrap_or_default();
-            event.effect == Effect::Removed && sent + received > self.case.windows.at(event.call)
+            let request = event.request.unwrap_or_default();
+            event.effect == Effect::Removed && request.total() > self.case.windows.at(event.call)
         };
         let too_long = outcome.events.iter().find(is_too_long);
         let thrashing = thrashing_calls(outcome);

@@ -9,10 +9,12 @@
 //! needs, so the whole front is shown.
 
 mod alternative;
+mod changed_settings;
 mod front;
 mod gauge;
 mod limits;
 mod recommend;
+mod recommendation_text;
 mod risk;
 mod robust;
 mod ruled_out;
@@ -20,15 +22,13 @@ mod space;
 mod sweep;
 
 pub use alternative::{Alternative, alternative};
+pub use changed_settings::{ChangedSetting, changed_settings};
 pub use front::{CostUnit, cost_unit, front, trade_off};
 pub use gauge::{Assessment, Gauge, Score};
 pub use limits::{Check, Figures, Limit, Limits, Measure, MinSurvival, check_retained, checks};
-pub use recommend::{
-    ChangedSetting, Preference, Recommendation, RuledOutCount, candidates, changed_settings,
-    recommend, ruled_out_counts,
-};
+pub use recommend::{Preference, Recommendation, candidates, recommend};
 pub use risk::{ComparedFacts, LostFacts, Risk, RiskAxis};
 pub use robust::{LeftOut, Regret, Robust, SweptSession, robust};
 pub use ruled_out::{Reason, RuledOut};
 pub use space::{Axis, Scale, Subject, Values};
-pub use sweep::{Point, plan, sweep};
+pub use sweep::{Point, RuledOutCount, plan, ruled_out_counts, sweep};

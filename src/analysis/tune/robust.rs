@@ -4,7 +4,7 @@
 //! the session. A setting that is ruled out in a session is worse than any regret.
 
 use super::front::{changes, cost_unit};
-use super::recommend::{Preference, is_safe, loss, regret};
+use super::recommend::{Preference, loss, regret};
 use super::sweep::Point;
 use std::cmp::Ordering;
 
@@ -116,7 +116,7 @@ impl Row {
     fn new(session: usize, points: &[Point], preference: Preference) -> Option<Self> {
         let unit = cost_unit(points);
         let losses: Vec<Option<f64>> = points.iter().map(|p| loss(unit, p, preference)).collect();
-        let is_above = |point: &Point| point.valid().is_some_and(|score| !is_safe(score));
+        let is_above = |point: &Point| point.valid().is_some_and(|score| !score.is_safe());
         let mut above: Vec<bool> = points.iter().map(is_above).collect();
         let works = |idx: usize| losses[idx].is_some();
         if (0..points.len()).all(|idx| above[idx] || !works(idx)) {

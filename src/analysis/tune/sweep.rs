@@ -1,11 +1,13 @@
 //! Replays many settings of policies over a session, on all cores.
 
 use super::gauge::{Gauge, Score};
-use super::ruled_out::RuledOut;
+use super::ruled_out::{Reason, RuledOut};
 use super::space::Subject;
+use crate::analysis::facts::FactKind;
 use crate::engine::KnobValues;
 use crate::progress::{Cancelled, Progress};
 use rayon::prelude::*;
+use std::cmp::Reverse;
 
 /// A combination of settings and its result.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +28,12 @@ impl Point {
     /// Returns the score, unless the point is ruled out.
     pub fn valid(&self) -> Option<&Score> {
         self.score.as_ref().filter(|_| self.ruled_out.is_none())
+    }
+
+    /// Returns whether it keeps every user constraint, and these are the risk to compare.
+    pub(super) fn keeps_constraints(&self) -> bool {
+        let lost = self.valid().and_then(|score| score.risk.lost);
+        lost.is_some_and(|lost| lost.kind == Some(FactKind::Constraint) && lost.lost == 0)
     }
 }
 
@@ -77,4 +85,33 @@ pub fn sweep(
         .with_max_len(4)
         .map(assess)
         .collect()
+}
+
+/// The number of points that are ruled out for one reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RuledOutCount {
+    /// The reason.
+    pub reason: Reason,
+    /// Number of points.
+    pub n: usize,
+}
+
+impl RuledOutCount {
+    /// Returns what these settings do, to follow their number.
+    pub fn description(&self) -> &'static str {
+        self.reason.description(self.n)
+    }
+}
+
+/// Counts the points that are ruled out by reason, the most frequent first.
+pub fn ruled_out_counts(points: &[Point]) -> Vec<RuledOutCount> {
+    let mut counts: Vec<RuledOutCount> = Vec::new();
+    for reason in points.iter().filter_map(|p| Some(p.ruled_out?.reason)) {
+        match counts.iter_mut().find(|c| c.reason.name() == reason.name()) {
+            Some(count) => count.n += 1,
+            None => counts.push(RuledOutCount { reason, n: 1 }),
+        }
+    }
+    counts.sort_by_key(|count| (Reverse(count.n), count.reason.name()));
+    counts
 }

@@ -9,7 +9,7 @@ use super::trigger::FirstCompaction;
 use super::{MessageName, Trigger};
 use crate::engine::{Case, Outcome, Peak, Sample};
 use crate::figure::whole_percent;
-use crate::tokens::Basis;
+use crate::tokens::Accuracy;
 use crate::units::Tokens;
 use culprit::{Culprit, culprit, heaviest_message};
 
@@ -342,7 +342,7 @@ impl VerdictWriter<'_> {
 
     /// Returns `≈` if the counts of the session are estimates.
     fn estimate_mark(&self) -> &'static str {
-        if self.case.ledger.basis == Basis::Estimated {
+        if self.case.ledger.accuracy == Accuracy::Estimated {
             "≈"
         } else {
             ""

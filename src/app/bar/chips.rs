@@ -14,7 +14,7 @@ use crate::app::view::Tab;
 use crate::app::widgets::ChipText;
 use crate::app::{widgets, wording};
 use crate::safe_text;
-use crate::tokens::{Basis, COUNTERS};
+use crate::tokens::{Accuracy, COUNTERS};
 use egui::{Popup, Ui};
 
 /// The least important detail that the chips still show. Earlier variants show more.
@@ -59,7 +59,7 @@ pub(super) fn show(
         [
             file_texts(document, detail),
             model::texts(input, document, runs, detail),
-            vec![ChipText::plain(wording::basis(&runs.case.ledger))],
+            vec![ChipText::plain(wording::accuracy(&runs.case.ledger))],
             conversation.clone(),
         ]
     };
@@ -88,7 +88,7 @@ pub(super) fn show(
     if ui.available_width() > width(ui, std::slice::from_ref(&window)) {
         model::show(ui, input, document, runs, &window, commands);
     }
-    basis(ui, runs, commands);
+    accuracy(ui, runs, commands);
 }
 
 fn file_texts(document: &Document, detail: Detail) -> Vec<ChipText> {
@@ -129,15 +129,15 @@ fn width(ui: &Ui, chips: &[Vec<ChipText>]) -> f32 {
 }
 
 /// Shows the accuracy of the counts, with a menu of tokenizers.
-fn basis(ui: &mut Ui, runs: &Runs, commands: &mut Commands) {
+fn accuracy(ui: &mut Ui, runs: &Runs, commands: &mut Commands) {
     let ledger = &runs.case.ledger;
-    let dot = match ledger.basis {
-        Basis::Reported | Basis::Exact | Basis::Calibrated(_) => palette(ui).ok,
-        Basis::Estimated => palette(ui).warn,
+    let dot = match ledger.accuracy {
+        Accuracy::Reported | Accuracy::Exact | Accuracy::Calibrated(_) => palette(ui).ok,
+        Accuracy::Estimated => palette(ui).warn,
     };
-    let full_text = wording::basis(ledger);
+    let full_text = wording::accuracy(ledger);
     // In a narrow bar only the accuracy sign is shown; the hover text contains the rest.
-    let texts = [full_text.as_str(), wording::basis_sign(ledger)];
+    let texts = [full_text.as_str(), wording::accuracy_sign(ledger)];
     let available = ui.available_width();
     let fits = |text: &&str| width(ui, &[vec![ChipText::plain(*text)]]) <= available;
     let Some(text) = texts.into_iter().find(fits) else {
@@ -147,7 +147,7 @@ fn basis(ui: &mut Ui, runs: &Runs, commands: &mut Commands) {
     let chip = chip.on_hover_text(format!(
         "{}\n\n{}\n\nClick to choose another tokenizer.",
         full_text,
-        wording::basis_help(ledger)
+        wording::accuracy_help(ledger)
     ));
     Popup::menu(&chip).show(|ui| {
         ui.set_min_width(260.0);

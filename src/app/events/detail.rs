@@ -140,8 +140,9 @@ fn result(ui: &mut Ui, event: &Event, commands: &mut Commands) {
                 let orphans = format!("{} without their pair", event.orphans);
                 line(ui, "orphans", orphans, true);
             }
-            if let Some((sent, received)) = event.request {
-                let (sent, received) = (wording::tokens(sent), wording::tokens(received));
+            if let Some(request) = event.request {
+                let sent = wording::tokens(request.sent);
+                let received = wording::tokens(request.answer);
                 let text = format!("{sent} sent, {received} received");
                 line(ui, "summaries", text, false);
             }

@@ -27,8 +27,8 @@ pub fn why(event: &Event, outcome: &Outcome) -> String {
         return safe_text::one_line(line, LINE);
     }
     let mut why = filled_in(event);
-    if let Some((sent, received)) = event.request {
-        let (sent, received) = (wording::short(sent), wording::short(received));
+    if let Some(request) = event.request {
+        let (sent, received) = (wording::short(request.sent), wording::short(request.answer));
         let _ = write!(why, " · summary request: {sent} sent, {received} received");
     }
     if event.orphans > 0 {
@@ -96,11 +96,11 @@ pub fn whole(event: &Event, outcome: &Outcome, lane: &str, call: &str) -> String
         wording::count(event.left, "message"),
         wording::count(event.orphans, "orphan")
     );
-    if let Some((sent, received)) = event.request {
+    if let Some(request) = event.request {
         let _ = writeln!(
             out,
             "summary request: {} sent, {} received",
-            sent.0, received.0
+            request.sent.0, request.answer.0
         );
     }
     let halt = halt(event, outcome);

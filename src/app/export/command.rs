@@ -1,7 +1,7 @@
 //! Commands of the export dialog.
 
 use super::draft::ExportDraft;
-use super::requests::{ModelPath, Secret};
+use super::model_draft::{ModelPath, Secret};
 
 /// A command of the export dialog.
 #[derive(Clone, Debug, PartialEq)]

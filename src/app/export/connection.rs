@@ -1,7 +1,7 @@
 //! Connection settings as entered: timeouts, attempts, proxy and certificates.
 
 use super::draft::{typed, typed_path};
-use super::requests::Secret;
+use super::model_draft::Secret;
 use crate::exec::model::{ModelClient, Proxy};
 use std::time::Duration;
 

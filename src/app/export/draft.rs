@@ -1,6 +1,6 @@
 //! Export settings as entered, and the default output path.
 
-use super::requests::{ModelDraft, Secret};
+use super::model_draft::{ModelDraft, Secret};
 use crate::app::open::document::Document;
 use crate::exec;
 use crate::formats::{self, Format, Resume};

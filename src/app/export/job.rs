@@ -1,7 +1,8 @@
 //! Export of a managed conversation: settings, work and result.
 
 use super::draft::{ExportContent, ExportDraft, SummarySource, Target, typed_path};
-use super::requests::{ModelRunInputs, RunHandle, Secret};
+use super::model_draft::{ModelRunInputs, Secret};
+use super::model_run::RunHandle;
 use super::stage::{Consent, Stage, StoreConsent, Written};
 use crate::app::background::latest_result::WorkMode;
 use crate::app::open::document::Document;

@@ -1,7 +1,7 @@
 //! The fields that select the summarizer model.
 
 use super::connection_fields;
-use super::requests::{ModelDraft, ModelPath, Secret};
+use super::model_draft::{ModelDraft, ModelPath, Secret};
 use crate::app::theme::{palette, space};
 use crate::app::widgets;
 use crate::app::widgets::path_field::PathField;

@@ -1,6 +1,6 @@
 //! Progress of an export.
 
-use super::requests::RunHandle;
+use super::model_run::RunHandle;
 use crate::app::background::task::Background;
 use crate::exec::{ExportJob, Exported, Preview, RequestCost, RequestRecord, Resumed};
 use crate::providers::Endpoint;

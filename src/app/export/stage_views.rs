@@ -5,7 +5,7 @@ use super::draft::ExportContent;
 use super::input::ExportInput;
 use super::job::Export;
 use super::model_fields::row;
-use super::requests::RunHandle;
+use super::model_run::RunHandle;
 use super::stage::{Consent, Review, StoreConsent};
 use crate::app::command::Commands;
 use crate::app::theme::{self, palette, space};

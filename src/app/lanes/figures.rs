@@ -146,7 +146,7 @@ fn differences(input: &LanesInput<'_>, lane: Option<usize>) -> [Option<Differenc
 
 /// Formats tokens for a head.
 fn tokens(input: &LanesInput<'_>, n: Tokens) -> String {
-    let about = wording::about(input.runs.case.ledger.basis);
+    let about = wording::about(input.runs.case.ledger.accuracy);
     format!("{about}{}", wording::short(n))
 }
 

@@ -26,7 +26,7 @@ pub(super) fn peak_hint(input: &LanesInput<'_>, lane: Option<usize>) -> String {
     )
 }
 
-/// Returns the basis of the cost.
+/// Returns the hover text of a cost.
 pub(super) fn cost_hint(input: &LanesInput<'_>, lane: Option<usize>) -> String {
     let Some((cost, costs)) = input.cost(lane).zip(input.costs) else {
         return "Computing costs".to_owned();

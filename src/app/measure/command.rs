@@ -1,7 +1,7 @@
 //! Commands of the dialog that measures with a model.
 
 use super::draft::{MeasureDraft, MeasurePath};
-use crate::app::export::requests::Secret;
+use crate::app::export::model_draft::Secret;
 
 /// A command of the dialog that measures with a model.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! Settings of a measurement as entered.
 
-use crate::app::export::requests::{ModelDraft, ModelPath};
+use crate::app::export::model_draft::{ModelDraft, ModelPath};
 use crate::exec::evaluate::SAMPLES;
 use std::collections::BTreeSet;
 

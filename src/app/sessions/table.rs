@@ -11,7 +11,7 @@ use crate::app::theme::{self, palette, space};
 use crate::app::widgets::table::{self, Table};
 use crate::app::widgets::text::weak;
 use crate::app::{widgets, wording};
-use crate::exec::stores::{Listed, PeakBasis, SessionSummary};
+use crate::exec::stores::{Listed, PeakAccuracy, SessionSummary};
 use crate::safe_text;
 use crate::units::{Bytes, Share};
 use egui::{Align, Id, Label, Layout, RichText, ScrollArea, Sense, TextStyle, Ui, vec2};
@@ -208,9 +208,9 @@ fn cell(ui: &mut Ui, column: Column, listed: &Listed, summary: &SessionSummary, 
 /// Shows the largest context of the session as a bar and a figure.
 fn peak(ui: &mut Ui, summary: &SessionSummary) {
     let share = Share(summary.peak_share);
-    let (about, help) = match summary.peak_basis {
-        PeakBasis::Reported => ("", "as reported by the provider"),
-        PeakBasis::Estimated => ("≈", "estimated from samples of the text"),
+    let (about, help) = match summary.peak_accuracy {
+        PeakAccuracy::Reported => ("", "as reported by the provider"),
+        PeakAccuracy::Estimated => ("≈", "estimated from samples of the text"),
     };
     let tone = palette(ui);
     let color = if share.0 >= 1.0 {

@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::app::background::task::{self, Background};
 use crate::app::compare::command::CompareCommand;
 use crate::app::export::command::ExportPath;
-use crate::app::export::requests::ModelPath;
+use crate::app::export::model_draft::ModelPath;
 use crate::app::measure::draft::MeasurePath;
 use crate::app::open::document::Origin;
 use crate::app::restore::restoring::RestorePath;

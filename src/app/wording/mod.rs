@@ -13,13 +13,13 @@ use crate::analysis::insight::{Certainty, Level};
 use crate::app::selection::CallRange;
 use crate::engine::{Hook, Knob, MessageStatus, WindowSource};
 use crate::session::{Kind, WrittenKind};
-use crate::tokens::{Basis, TokenLedger};
+use crate::tokens::{Accuracy, TokenLedger};
 use crate::units::Share;
 use number::THIN;
 
 /// Returns `≈` for an estimate, else an empty text.
-pub fn about(basis: Basis) -> &'static str {
-    if matches!(basis, Basis::Estimated) {
+pub fn about(accuracy: Accuracy) -> &'static str {
+    if matches!(accuracy, Accuracy::Estimated) {
         "≈"
     } else {
         ""
@@ -52,29 +52,29 @@ fn fullness(share: Share) -> String {
 }
 
 /// Returns the accuracy of a session's counts for the chip in the bar.
-pub fn basis(ledger: &TokenLedger) -> String {
-    match ledger.basis {
-        Basis::Reported => "reported by the provider".to_owned(),
-        Basis::Exact => format!("exact {}", ledger.counter.name),
-        Basis::Calibrated(error) => format!("calibrated ±{THIN}{}", percent(error)),
-        Basis::Estimated => format!("≈ estimated with {}", ledger.counter.name),
+pub fn accuracy(ledger: &TokenLedger) -> String {
+    match ledger.accuracy {
+        Accuracy::Reported => "reported by the provider".to_owned(),
+        Accuracy::Exact => format!("exact {}", ledger.counter.name),
+        Accuracy::Calibrated(error) => format!("calibrated ±{THIN}{}", percent(error)),
+        Accuracy::Estimated => format!("≈ estimated with {}", ledger.counter.name),
     }
 }
 
 /// Returns a short sign for the accuracy of the counts.
-pub fn basis_sign(ledger: &TokenLedger) -> &'static str {
-    match ledger.basis {
-        Basis::Reported | Basis::Exact => "=",
-        Basis::Calibrated(_) => "±",
-        Basis::Estimated => "≈",
+pub fn accuracy_sign(ledger: &TokenLedger) -> &'static str {
+    match ledger.accuracy {
+        Accuracy::Reported | Accuracy::Exact => "=",
+        Accuracy::Calibrated(_) => "±",
+        Accuracy::Estimated => "≈",
     }
 }
 
 /// Returns the hover text of the accuracy chip.
-pub fn basis_help(ledger: &TokenLedger) -> String {
+pub fn accuracy_help(ledger: &TokenLedger) -> String {
     let counter = ledger.counter.name;
-    match (ledger.basis, &ledger.fit) {
-        (Basis::Calibrated(_), Some(fit)) => format!(
+    match (ledger.accuracy, &ledger.fit) {
+        (Accuracy::Calibrated(_), Some(fit)) => format!(
             "Counted with {counter} and fitted to the usage that {} calls report: {} tokens not recorded, {:.3} tokens for \
              each counted. Mean error {}, without the fit {}.",
             fit.calls,
@@ -83,10 +83,10 @@ pub fn basis_help(ledger: &TokenLedger) -> String {
             percent(fit.error),
             percent(fit.unfitted_error),
         ),
-        (Basis::Exact, _) => format!(
+        (Accuracy::Exact, _) => format!(
             "Counted with {counter}, the model's own vocabulary. The file reports no usage to check it against."
         ),
-        (Basis::Reported, _) => "The provider reports these counts.".to_owned(),
+        (Accuracy::Reported, _) => "The provider reports these counts.".to_owned(),
         _ if ledger.distrusted.is_some() => format!(
             "Counted with {counter}. The reported usage contradicts the content of the file, so counts are estimates."
         ),
@@ -259,10 +259,10 @@ mod tests {
     #[test]
     fn only_estimates_are_marked_as_such() {
         let marks = [
-            Basis::Reported,
-            Basis::Exact,
-            Basis::Calibrated(Share(0.02)),
-            Basis::Estimated,
+            Accuracy::Reported,
+            Accuracy::Exact,
+            Accuracy::Calibrated(Share(0.02)),
+            Accuracy::Estimated,
         ]
         .map(about);
         assert_eq!(marks, ["", "", "", "≈"]);

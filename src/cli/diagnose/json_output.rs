@@ -12,7 +12,6 @@ use crate::cli::lazy_list::LazyList;
 use crate::cli::played::policy_name;
 use crate::engine::Case;
 use crate::presets::prices::Price;
-use crate::report::basis;
 use crate::units::{Rate, Share, Tokens, Usd};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -245,7 +244,7 @@ impl Diagnosis<'_> {
             window: case.windows.largest(),
             output_reserve: self.reserve,
             trigger_share: self.trigger,
-            accuracy: basis(case),
+            accuracy: case.ledger.accuracy.name(),
             summary: self.summary(),
             insights: self.insights.iter().map(insight).collect(),
             models: models.collect(),

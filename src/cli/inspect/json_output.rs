@@ -5,9 +5,8 @@ use crate::analysis::{largest_parts, tokens_by_tool};
 use crate::cli::json_values::Object;
 use crate::engine::WindowSource;
 use crate::formats::Availability;
-use crate::report::basis;
 use crate::session::{CallsFrom, Conversation, RecordedCompaction, Start, Track};
-use crate::tokens::{Basis, Fit};
+use crate::tokens::{Accuracy, Fit};
 use crate::units::{Share, Tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -235,9 +234,9 @@ impl Findings<'_> {
         let ledger = &self.case.ledger;
         TokenCounts {
             total: ledger.total(),
-            accuracy: basis(self.case),
-            error: match ledger.basis {
-                Basis::Calibrated(error) => Some(error),
+            accuracy: ledger.accuracy.name(),
+            error: match ledger.accuracy {
+                Accuracy::Calibrated(error) => Some(error),
                 _ => None,
             },
             counter: ledger.counter.name,

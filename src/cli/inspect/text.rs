@@ -4,7 +4,7 @@ use super::{Findings, MAX_LARGEST};
 use crate::analysis::{largest_parts, tokens_by_tool};
 use crate::cli::output::{clean, counted, grouped, percent, tokens};
 use crate::formats::{Availability, RecordedData};
-use crate::report::{basis_sentence, has_tracks, track, window_source};
+use crate::report::{accuracy_sentence, has_tracks, track, window_source};
 use crate::safe_text::one_line;
 use crate::session::CallsFrom;
 use crate::units::Tokens;
@@ -93,7 +93,7 @@ impl Findings<'_> {
             &format!(
                 "{} in the history, {}",
                 tokens(self.case.ledger.total()),
-                basis_sentence(self.case)
+                accuracy_sentence(self.case)
             ),
         );
         line("data", &self.data_text());

@@ -6,7 +6,7 @@ use crate::cli::lazy_list::LazyList;
 use crate::cli::played::{compactions, policy_name};
 use crate::engine::{Case, Effect, Event, Sample, WindowSource};
 use crate::exec::Loaded;
-use crate::report::{Played, basis};
+use crate::report::Played;
 use crate::units::{Share, Tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -204,7 +204,7 @@ pub(super) fn json_output<'a>(
         window: case.windows.largest(),
         window_source: case.windows.source,
         output_reserve,
-        accuracy: basis(case),
+        accuracy: case.ledger.accuracy.name(),
         counter: case.ledger.counter.name,
         calls: case.session.calls.len(),
         lanes: LazyList::new(played.iter().map(|lane| lane_replay(case, lane))),
@@ -275,9 +275,9 @@ fn event(event: &Event) -> EventEntry<'_> {
         forgotten_summaries: event.forgotten,
         error: event.error.as_deref(),
         files: files.collect(),
-        request: event.request.map(|(sent, received)| RequestEntry {
-            tokens_sent: sent,
-            tokens_received: received,
+        request: event.request.map(|request| RequestEntry {
+            tokens_sent: request.sent,
+            tokens_received: request.answer,
         }),
         log: &event.log,
         messages: event

@@ -5,7 +5,7 @@ use crate::cli::played::compactions;
 use crate::cli::settings::value_text;
 use crate::engine::{ActionKind, Budget, Effect, Event};
 use crate::exec::Loaded;
-use crate::report::{Played, basis_sentence, window_source};
+use crate::report::{Played, accuracy_sentence, window_source};
 use crate::units::Tokens;
 use std::fmt::Write as _;
 
@@ -33,7 +33,7 @@ pub(super) fn table(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> Stri
         window_source(case),
         tokens(reserve),
         tokens(budget.usable()),
-        basis_sentence(case),
+        accuracy_sentence(case),
     );
     let names = played.iter().map(|lane| clean(&lane.lane).chars().count());
     let longest = names.max().unwrap_or_default().max(SHORT_NAME);

@@ -1,7 +1,7 @@
 //! The result of `plimsoll sessions` as JSON.
 
 use super::{rfc3339, shown};
-use crate::exec::stores::{Listed, Listing, PeakBasis, SessionSummary, existing_folders};
+use crate::exec::stores::{Listed, Listing, PeakAccuracy, SessionSummary, existing_folders};
 use crate::units::{Bytes, Share, Tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -64,16 +64,6 @@ struct SessionEntry<'a> {
     parent: Option<ParentEntry<'a>>,
 }
 
-/// How exactly the peak is known.
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum PeakAccuracy {
-    /// The provider reported it.
-    Reported,
-    /// Estimated from samples, without instructions and tools that are not recorded.
-    Estimated,
-}
-
 /// The session that started a sub-agent.
 #[derive(Serialize, JsonSchema)]
 struct ParentEntry<'a> {
@@ -133,10 +123,7 @@ fn session<'a>(listed: &'a Listed, summary: &'a SessionSummary) -> SessionEntry<
         calls: summary.calls,
         compactions: summary.records_compactions().then_some(summary.compactions),
         peak_tokens: Tokens(summary.peak),
-        peak_accuracy: match summary.peak_basis {
-            PeakBasis::Reported => PeakAccuracy::Reported,
-            PeakBasis::Estimated => PeakAccuracy::Estimated,
-        },
+        peak_accuracy: summary.peak_accuracy,
         peak_share: Share(summary.peak_share),
         conversations: summary.conversations,
         parent: listed.parent.as_ref().map(|parent| ParentEntry {

@@ -9,8 +9,8 @@ use super::output::{clean, counted, grouped, json, note, percent, print_wrapped,
 use super::status::Status;
 use crate::exec::is_taken;
 use crate::exec::stores::{
-    AgentFolder, Cache, FoundFile, FoundFiles, Listed, Listing, PeakBasis, STORES, SessionSummary,
-    existing_folders, find, find_in, list,
+    AgentFolder, Cache, FoundFile, FoundFiles, Listed, Listing, PeakAccuracy, STORES,
+    SessionSummary, existing_folders, find, find_in, list,
 };
 use crate::progress::Progress;
 use crate::units::{self, Share, Tokens};
@@ -176,9 +176,9 @@ fn found(folders: &[PathBuf], progress: &Progress) -> anyhow::Result<Vec<FoundFi
 }
 
 fn row(text: &mut String, listed: &Listed, summary: &SessionSummary) {
-    let about = match summary.peak_basis {
-        PeakBasis::Reported => "",
-        PeakBasis::Estimated => "≈",
+    let about = match summary.peak_accuracy {
+        PeakAccuracy::Reported => "",
+        PeakAccuracy::Estimated => "≈",
     };
     let peak = percent(Share(summary.peak_share));
     let about = if peak.starts_with('<') { "" } else { about };

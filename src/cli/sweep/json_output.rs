@@ -180,7 +180,7 @@ impl Findings {
             calls: swept.calls,
             window: swept.window,
             output_reserve: swept.reserve,
-            accuracy: swept.basis,
+            accuracy: swept.accuracy,
             cost_unit: cost_unit(&swept.points),
             noise_floor: swept.noise.map(|noise| noise.references),
             points: LazyList::new(points.map(move |(idx, point)| PointEntry {

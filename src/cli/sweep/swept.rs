@@ -10,7 +10,7 @@ use crate::cli::targets::SessionId;
 use crate::engine::{Case, recorded, simulate};
 use crate::presets;
 use crate::progress::Progress;
-use crate::report::{basis, basis_sentence, window_source};
+use crate::report::{accuracy_sentence, window_source};
 use crate::units::{Share, Tokens};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -42,8 +42,8 @@ pub(super) struct Swept {
     pub(super) window: Tokens,
     pub(super) window_source: &'static str,
     pub(super) reserve: Tokens,
-    pub(super) basis: &'static str,
-    pub(super) basis_sentence: String,
+    pub(super) accuracy: &'static str,
+    pub(super) accuracy_sentence: String,
     pub(super) points: Vec<Point>,
     pub(super) recommended: Result<Recommendation, String>,
     /// `None` if the risk is lost facts.
@@ -105,8 +105,8 @@ impl Swept {
             calls: case.session.calls.len(),
             window: case.windows.largest(),
             window_source: window_source(case),
-            basis: basis(case),
-            basis_sentence: basis_sentence(case),
+            accuracy: case.ledger.accuracy.name(),
+            accuracy_sentence: accuracy_sentence(case),
             reserve,
             noise,
             fewest: match facts {

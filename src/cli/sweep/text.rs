@@ -45,7 +45,7 @@ impl Findings {
             swept.window_source,
             tokens(swept.reserve),
             tokens(usable.usable()),
-            swept.basis_sentence,
+            swept.accuracy_sentence,
         );
         self.tried(text, &swept.points);
         let recommended = swept.recommended.as_ref().ok();

@@ -33,8 +33,8 @@ pub struct Event {
     pub after: Tokens,
     /// Indices of the session's messages that it changed, as ascending ranges.
     pub messages: Vec<Range<usize>>,
-    /// True tokens that a summary request would send and receive, if one was made.
-    pub request: Option<(Tokens, Tokens)>,
+    /// True size of the summary request, if one was made.
+    pub request: Option<RequestSize>,
     /// The result.
     pub effect: Effect,
     /// Number of calls and results that lost their partner in this event.
@@ -49,6 +49,22 @@ pub struct Event {
     pub files: Vec<NewFile>,
     /// The provider error that it responds to, if the user placed one.
     pub error: Option<Arc<str>>,
+}
+
+/// Size of a request to a model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RequestSize {
+    /// Tokens of the prompt.
+    pub sent: Tokens,
+    /// Tokens of the answer. Their maximum before the request is sent.
+    pub answer: Tokens,
+}
+
+impl RequestSize {
+    /// Returns the tokens of the prompt and of the answer.
+    pub fn total(self) -> Tokens {
+        self.sent + self.answer
+    }
 }
 
 /// The result of a stage that ran.

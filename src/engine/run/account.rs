@@ -2,7 +2,7 @@
 
 use super::plan::Edit;
 use super::{Failure, Run};
-use crate::engine::outcome::event::{Effect, Event};
+use crate::engine::outcome::event::{Effect, Event, RequestSize};
 use crate::engine::outcome::measure::OwnMeasure;
 use crate::engine::outcome::warning::Warning;
 use crate::engine::outcome::{Idle, Outcome};
@@ -31,9 +31,8 @@ impl Run<'_> {
         });
     }
 
-    /// Applies an edit of a stage and records its event. `request` has the tokens that a summary request sent and
-    /// received.
-    pub(super) fn apply(&mut self, idx: usize, mut edit: Edit, request: Option<(Tokens, Tokens)>) {
+    /// Applies an edit of a stage and records its event. `request` is the size of the summary request, if one was made.
+    pub(super) fn apply(&mut self, idx: usize, mut edit: Edit, request: Option<RequestSize>) {
         let event = self.outcome.events.len() as u32;
         let measured = self.measured();
         self.mutate(idx);

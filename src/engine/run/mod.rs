@@ -26,6 +26,7 @@ use crate::engine::context::prefix::Prefix;
 use crate::engine::context::working::Working;
 use crate::engine::expr::{Expr, Quantity};
 use crate::engine::named::window::NamedWindow;
+use crate::engine::outcome::event::RequestSize;
 use crate::engine::outcome::{Idle, Outcome};
 use crate::engine::policy::stages::Hook;
 use crate::engine::policy::{KnobValues, Policy};
@@ -311,7 +312,11 @@ impl<'a> Run<'a> {
                 {
                     Ok((edit, received)) => {
                         self.outcome.summaries.received += received;
-                        self.apply(stage, edit, Some((request.input, received)));
+                        let size = RequestSize {
+                            sent: request.input,
+                            answer: received,
+                        };
+                        self.apply(stage, edit, Some(size));
                     }
                     Err(why) => {
                         self.failed(stage, why.clone());

@@ -18,7 +18,7 @@ const MAX_PROBES: usize = 10;
 pub enum Tier {
     /// Forced-choice questions about facts.
     Probes,
-    /// Finding the basis of the next recorded actions.
+    /// Finding the content that the next recorded actions rely on.
     Judge,
     /// The next action.
     NextAction,

@@ -5,10 +5,10 @@ use super::job::{EvaluationJob, Tier};
 use super::judge::{Actions, MAX_JUDGEMENT};
 use super::points::{Point, SessionPoints};
 use super::questions::{MAX_ANSWER, SETS};
-use crate::analysis::cost::{PrefixGroup, PriceRange, Quote, RequestSize, cached_price};
+use crate::analysis::cost::{PrefixGroup, PrefixRequests, PriceRange, Quote};
 use crate::analysis::probes::{Order, Probe};
 use crate::analysis::statistics::{MIN_CLUSTERS, Power, design_effect};
-use crate::engine::{Case, Schedule};
+use crate::engine::{Case, RequestSize, Schedule};
 use crate::exec::export::{planned_requests, quote_at};
 use crate::exec::summary::Model;
 use crate::presets::prices::Prices;
@@ -99,7 +99,11 @@ impl Plan {
             answers: summary.answer,
         });
         let all: Vec<_> = groups.iter().copied().chain(once).collect();
-        let cached = || cached_price(prices, &endpoint.model, endpoint.api.marks_cache, &all);
+        let all = PrefixRequests {
+            model: &endpoint.model,
+            marks_prefix: endpoint.api.marks_prefix,
+            groups: &all,
+        };
         let pairs = match job.tier {
             Tier::Probes => self.n_probes(),
             _ => self.n_compared_actions(job),
@@ -114,7 +118,9 @@ impl Plan {
             tokens: requests.iter().map(|request| request.sent).sum(),
             answers: requests.iter().map(|request| request.answer).sum(),
             quote: quote_at(prices, endpoint, &requests),
-            cached: (!endpoint.is_local()).then(cached).flatten(),
+            cached: (!endpoint.is_local())
+                .then(|| all.cached_price(prices))
+                .flatten(),
             pairs,
             clusters,
             detectable: power.detectable(pairs).filter(|_| clusters >= MIN_CLUSTERS),

@@ -3,7 +3,7 @@
 
 use super::log::{EvaluationLog, LoggedRequest};
 use super::question_counts::QuestionCounts;
-use crate::analysis::cost::RequestSize;
+use crate::engine::RequestSize;
 use crate::exec::model::FailureScope;
 use crate::exec::summary::{Ending, Exchange, Exchanges, Model, RunLog, send};
 use crate::presets::prices::{Price, Prices};

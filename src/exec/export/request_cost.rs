@@ -1,8 +1,10 @@
 //! Estimates the requests that an export would send to a model and their price, before anything is sent.
 
 use super::job::ExportJob;
-use crate::analysis::cost::{Quote, RequestSize, Server, quote};
-use crate::engine::{Answer, Case, Estimator, KnobValues, Policy, Reply, Request, Schedule, drive};
+use crate::analysis::cost::{Quote, Server, quote};
+use crate::engine::{
+    Answer, Case, Estimator, KnobValues, Policy, Reply, Request, RequestSize, Schedule, drive,
+};
 use crate::exec::summary::{Model, Summarizer, planned_calls};
 use crate::presets::prices::Prices;
 use crate::providers::Endpoint;

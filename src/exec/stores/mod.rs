@@ -15,7 +15,7 @@ pub(super) use listing::moment;
 pub use listing::{Listed, Listing, Parent, list};
 pub(super) use locations::folders;
 pub use locations::{AgentFolder, existing_folders};
-pub use summary::{PeakBasis, SessionSummary};
+pub use summary::{PeakAccuracy, SessionSummary};
 
 /// An agent whose sessions can be found.
 #[derive(Debug)]

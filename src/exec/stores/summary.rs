@@ -10,6 +10,7 @@ use crate::progress::Progress;
 use crate::session::{Body, Conversation, Session};
 use crate::tokens;
 use crate::units::{Share, Tokens};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::Arc;
@@ -34,8 +35,8 @@ pub struct SessionSummary {
     pub compactions: usize,
     /// Tokens of the largest context, including the one at the end.
     pub peak: u64,
-    /// Basis of that count.
-    pub peak_basis: PeakBasis,
+    /// Accuracy of that count.
+    pub peak_accuracy: PeakAccuracy,
     /// Share of the context window that the largest context fills.
     pub peak_share: f64,
     /// Number of conversations in the file. The other fields describe the first, unless each is listed.
@@ -48,12 +49,13 @@ pub struct SessionSummary {
     pub parent: Option<String>,
 }
 
-/// Basis of the size of a context.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum PeakBasis {
-    /// Reported by the provider.
+/// How exactly the peak is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PeakAccuracy {
+    /// The provider reported it.
     Reported,
-    /// Estimated from its text.
+    /// Estimated from samples, without instructions and tools that are not recorded.
     Estimated,
 }
 
@@ -138,7 +140,7 @@ impl SessionSummary {
             calls: session.calls.len(),
             compactions: session.compactions.len(),
             peak: peak.tokens.0,
-            peak_basis: peak.basis,
+            peak_accuracy: peak.accuracy,
             peak_share: peak.share.0,
             conversations,
             bytes: session.source.bytes.len() as u64,
@@ -160,16 +162,16 @@ fn options(conversation: usize) -> LoadOptions {
 #[derive(Clone, Copy)]
 struct Peak {
     tokens: Tokens,
-    basis: PeakBasis,
+    accuracy: PeakAccuracy,
     /// Share of the context window.
     share: Share,
 }
 
 impl Peak {
-    fn new(tokens: Tokens, basis: PeakBasis, window: Tokens) -> Self {
+    fn new(tokens: Tokens, accuracy: PeakAccuracy, window: Tokens) -> Self {
         Self {
             tokens,
-            basis,
+            accuracy,
             share: tokens.share_of(window),
         }
     }
@@ -201,9 +203,9 @@ fn reported_peak(session: &Session) -> Option<Peak> {
     let windows = models::window_plan(session, None);
     Some(if end > largest {
         let window = windows.at(session.calls.len() - 1);
-        Peak::new(end, PeakBasis::Estimated, window)
+        Peak::new(end, PeakAccuracy::Estimated, window)
     } else {
-        Peak::new(largest, PeakBasis::Reported, windows.at(call))
+        Peak::new(largest, PeakAccuracy::Reported, windows.at(call))
     })
 }
 
@@ -212,15 +214,15 @@ fn peak(case: &Case) -> Peak {
     let outcome = recorded(case, Tokens::ZERO, None);
     let Some(peak) = outcome.peak() else {
         let (total, window) = (case.ledger.total(), case.windows.at(0));
-        return Peak::new(total, PeakBasis::Estimated, window);
+        return Peak::new(total, PeakAccuracy::Estimated, window);
     };
     let last = case.session.calls.len() - 1;
     let is_reported = |call: usize| case.session.calls[call].usage.is_some();
-    let basis = if peak.call.is_some_and(is_reported) {
-        PeakBasis::Reported
+    let accuracy = if peak.call.is_some_and(is_reported) {
+        PeakAccuracy::Reported
     } else {
-        PeakBasis::Estimated
+        PeakAccuracy::Estimated
     };
     let window = case.windows.at(peak.call.unwrap_or(last));
-    Peak::new(peak.tokens, basis, window)
+    Peak::new(peak.tokens, accuracy, window)
 }

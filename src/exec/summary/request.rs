@@ -7,9 +7,8 @@
 use super::model::Model;
 use super::reply::{Failure, ModelReply};
 use super::responder::Responder;
-use crate::analysis::cost::RequestSize;
 use crate::chat::{ChatMessage, SummaryRequest};
-use crate::engine::{Case, Request, transcript, transcript_parts};
+use crate::engine::{Case, Request, RequestSize, transcript, transcript_parts};
 use crate::exec::files::read_text;
 use crate::presets::{self, models};
 use crate::providers::Prompt;

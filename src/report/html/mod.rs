@@ -188,15 +188,15 @@ fn figures(out: &mut String, report: &Report) {
         let share = Cell::number(peak.map_or_else(dash, |p| percent(p.pressure)));
         vec![
             Cell::html("lane", lane_name(lane)),
-            Cell::number(peak.map_or_else(dash, |p| p.basis.mark(p.tokens))),
+            Cell::number(peak.map_or_else(dash, |p| p.accuracy.mark(p.tokens))),
             Cell::number(
                 peak.map_or_else(dash, |p| p.call.map_or_else(|| "end".to_owned(), number)),
             ),
             if is_over { share.bad() } else { share },
             Cell::number(figures.compactions.map_or_else(dash, |n| grouped(n as u64))),
             Cell::number(grouped(figures.overflows as u64)),
-            Cell::number(figures.basis.mark(figures.sent)),
-            Cell::text(figures.basis.to_string()),
+            Cell::number(figures.accuracy.mark(figures.sent)),
+            Cell::text(figures.accuracy.to_string()),
         ]
     };
     out.push_str("<section><h2>Figures</h2>\n");

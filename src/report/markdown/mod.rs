@@ -111,7 +111,7 @@ fn figures(out: &mut String, report: &Report) {
             || ["–".to_owned(), "–".to_owned(), "–".to_owned()],
             |p| {
                 let call = p.call.map_or_else(|| "end".to_owned(), number);
-                [p.basis.mark(p.tokens), call, percent(p.pressure)]
+                [p.accuracy.mark(p.tokens), call, percent(p.pressure)]
             },
         );
         let _ = writeln!(
@@ -122,8 +122,8 @@ fn figures(out: &mut String, report: &Report) {
                 .compactions
                 .map_or_else(|| "–".to_owned(), |n| grouped(n as u64)),
             grouped(figures.overflows as u64),
-            figures.basis.mark(figures.sent),
-            figures.basis
+            figures.accuracy.mark(figures.sent),
+            figures.accuracy
         );
     }
     let _ = writeln!(out, "\n{}\n", prose(&report.figures_note()));

@@ -2,7 +2,7 @@
 
 use crate::chat::{ChatMessage, Layout, PendingRequest, Replies, Rule};
 use crate::chat::{SummaryReply, SummaryRequest, python_dumps};
-use crate::systems::holmesgpt::Llm;
+use crate::systems::litellm::{PRIMING, TokenCounter};
 use serde_json::json;
 
 const PROMPT: &str = include_str!("prompt.txt");
@@ -16,12 +16,10 @@ const MAX_DEPTH: usize = 3;
 const DEFAULT_INPUT: u64 = 4096;
 /// Tokens of the limit that a request for a summary leaves free.
 const BUFFER: u64 = 512;
-/// Tokens for the coming answer, once a request.
-const PRIMING: u64 = 3;
 
 /// A summarizer.
 pub(super) struct ChatSummary {
-    llm: Llm,
+    counter: TokenCounter,
     /// Maximum tokens of finished turns.
     pub(super) max_tokens: f64,
     /// Maximum tokens of a request.
@@ -37,7 +35,7 @@ impl ChatSummary {
         let by_window = (window as f64 / 16.0).clamp(1024.0, 8192.0);
         let max_input = if window == 0 { DEFAULT_INPUT } else { window };
         Self {
-            llm: Llm::litellm(model),
+            counter: TokenCounter::of_model(model),
             max_tokens: if max_tokens > 0.0 {
                 max_tokens
             } else {
@@ -51,11 +49,11 @@ impl ChatSummary {
     fn count(&self, message: &ChatMessage) -> u64 {
         let rule = Rule {
             name: "aider: tokens",
-            by: self.llm.tokenizer.id(),
+            by: self.counter.tokenizer.id(),
         };
         message.weigh(rule, |message| {
             let stored = json!({"role": &*message.role, "content": message.joined_text("\n")});
-            self.llm
+            self.counter
                 .tokenizer
                 .count(&python_dumps(&stored, Layout::ASCII))
         })
@@ -90,7 +88,7 @@ impl ChatSummary {
             let Ok(summary) = summarize_all(&messages[..n_fitting], replies, log)? else {
                 return Ok(Err(AllFailed));
             };
-            let tokens = self.llm.message_text(&summary) + PRIMING + self.total(&messages[split..]);
+            let tokens = self.counter.message(&summary) + PRIMING + self.total(&messages[split..]);
             messages.splice(..split, [summary]);
             if (tokens as f64) < self.max_tokens {
                 break;

@@ -169,13 +169,11 @@ pub(super) fn is_context_length_error(error: &str) -> bool {
 mod tests {
     use super::*;
     use crate::chat::run_with_replies;
-    use crate::systems::holmesgpt::{Limits, Overrides, Reserve, Tokenizer};
     use std::cell::Cell;
 
     #[test]
     fn every_message_and_every_answer_is_counted_once() {
-        let limits = Limits::of("gpt-4o", &Overrides::default(), Reserve::Larger);
-        let llm = Llm::new("gpt-4o", Tokenizer::CHARS_4, limits);
+        let llm = Llm::with_chars_4("gpt-4o");
         let (n_prepared, n_priced) = (Cell::new(0), Cell::new(0));
         let price = |_: &SummaryRequest, _: &SummaryReply| {
             n_priced.set(n_priced.get() + 1);

@@ -5,23 +5,12 @@
 //! tokens of images are added only when a message is counted for the first time.
 
 use super::image;
-use super::limits::{Limits, Overrides, Reserve};
-use super::tokenizer::Tokenizer;
-use super::tool_definition::format_function_definitions;
-use crate::chat::{Arguments, Block, BlockBody, Call, ChatMessage, Content, Rule, python_str};
+use super::limits::Limits;
+use crate::chat::{Block, BlockBody, ChatMessage};
+use crate::systems::litellm::{PRIMING, TokenCounter, Tokenizer};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Tokens for each message.
-const PER_MESSAGE: u64 = 3;
-/// Tokens for a name.
-const PER_NAME: u64 = 1;
-/// Tokens for the coming answer, once a request.
-const PRIMING: u64 = 3;
-/// Tokens for tool definitions, once a request.
-const PER_DEFINITIONS: u64 = 9;
-/// Subtracted if there are both definitions and an instruction.
-const DEFINITIONS_WITH_SYSTEM: u64 = 4;
 /// The field of a message's own count.
 const CACHE: &str = "token_count";
 
@@ -30,12 +19,10 @@ const CACHE: &str = "token_count";
 pub struct Llm {
     /// Its name.
     pub model: Arc<str>,
-    /// Its tokenizer.
-    pub tokenizer: Tokenizer,
+    /// Its count of messages. Images are counted separately for models of Anthropic.
+    pub(super) counter: TokenCounter,
     /// Its window, reserve and cap.
     pub limits: Limits,
-    /// Whether images are counted by Anthropic's rule, separately from the rest.
-    pub(super) weighs_images_apart: bool,
     /// Every count is kept in its message, as `HolmesGPT` does; otherwise only those that change a later count.
     pub(super) keeps_all_counts: bool,
 }
@@ -64,27 +51,29 @@ impl Llm {
     pub fn new(model: &str, tokenizer: Tokenizer, limits: Limits) -> Self {
         Self {
             model: model.into(),
-            tokenizer,
+            counter: TokenCounter {
+                tokenizer,
+                skips_images: image::is_anthropic(model),
+            },
             limits,
-            weighs_images_apart: image::is_anthropic(model),
             keeps_all_counts: true,
         }
+    }
+
+    /// Makes a model with default settings that counts a quarter of the characters.
+    #[cfg(test)]
+    pub(super) fn with_chars_4(model: &str) -> Self {
+        use super::limits::{Overrides, Reserve};
+        let limits = Limits::of(model, &Overrides::default(), Reserve::Larger);
+        Self::new(model, Tokenizer::CHARS_4, limits)
     }
 
     /// Makes a model with the count of the legacy version, which has no rule for Anthropic.
     pub fn legacy(model: &str, tokenizer: Tokenizer, limits: Limits) -> Self {
         Self {
-            weighs_images_apart: false,
+            counter: TokenCounter::new(tokenizer),
             ..Self::new(model, tokenizer, limits)
         }
-    }
-
-    /// Makes a model with litellm's own count. `cl100k_base` replaces a vocabulary that is not included.
-    pub(in crate::systems) fn litellm(model: &str) -> Self {
-        let of_model = Tokenizer::of_model(model).ok();
-        let tokenizer = of_model.or_else(|| Tokenizer::named("cl100k_base"));
-        let limits = Limits::of(model, &Overrides::default(), Reserve::Larger);
-        Self::legacy(model, tokenizer.unwrap_or(Tokenizer::CHARS_4), limits)
     }
 
     /// Counts a conversation with tool definitions (may be empty).
@@ -92,7 +81,7 @@ impl Llm {
         let mut usage = Usage::default();
         let (mut text, mut images) = (0, 0);
         for message in &mut *messages {
-            let own = self.message_text(message);
+            let own = self.counter.message(message);
             text += own;
             let single = cached(message).unwrap_or_else(|| {
                 let image = self.message_images(message);
@@ -101,7 +90,7 @@ impl Llm {
                 if self.keeps_all_counts || image > 0 {
                     message.rest.insert(CACHE.to_owned(), json!(single));
                     // The stored number does not change the tokens of the text.
-                    message.weigh(self.rule(), |_| own);
+                    message.weigh(self.counter.rule(), |_| own);
                 }
                 single
             });
@@ -113,7 +102,7 @@ impl Llm {
                 _ => &mut usage.other,
             } += single;
         }
-        let definitions = self.definitions(messages, tools);
+        let definitions = self.counter.definitions(messages, tools);
         usage.tools_to_call = definitions.cast_signed();
         usage.total = (text + PRIMING + images + definitions).cast_signed();
         usage
@@ -124,62 +113,9 @@ impl Llm {
         self.count(std::slice::from_mut(message), &[]).total
     }
 
-    /// Returns the tokens that tool definitions add to a request.
-    pub(in crate::systems) fn definitions(&self, messages: &[ChatMessage], tools: &[Value]) -> u64 {
-        if tools.is_empty() {
-            return 0;
-        }
-        let text = self.tokenizer.count(&format_function_definitions(tools)) + PER_DEFINITIONS;
-        let has_system = messages.iter().any(|m| m.is("system"));
-        text - if has_system {
-            DEFINITIONS_WITH_SYSTEM
-        } else {
-            0
-        }
-    }
-
-    /// Returns a message's tokens without priming, and without images if they are counted separately.
-    pub(in crate::systems) fn message_text(&self, message: &ChatMessage) -> u64 {
-        message.weigh(self.rule(), |message| self.count_text(message))
-    }
-
-    /// Returns the rule of a message's text count: its inputs besides the message.
-    fn rule(&self) -> Rule {
-        let name = if self.weighs_images_apart {
-            "holmesgpt: without images"
-        } else {
-            "holmesgpt: with images"
-        };
-        let by = self.tokenizer.id();
-        Rule { name, by }
-    }
-
-    fn count_text(&self, message: &ChatMessage) -> u64 {
-        let count = |text: &str| self.tokenizer.count(text);
-        let of = |text: &Option<Arc<str>>| text.as_ref().map_or(0, |text| count(text));
-        let texts = message.rest.iter().filter_map(|(key, value)| {
-            let per_name = if key == "name" { PER_NAME } else { 0 };
-            value.as_str().map(|text| count(text) + per_name)
-        });
-        let reasoning = message.reasoning.as_ref().map_or(0, |r| count(&r.text));
-        PER_MESSAGE
-            + count(&message.role)
-            + self.content(&message.content)
-            + message
-                .calls()
-                .iter()
-                .map(|call| count(&arguments(call)))
-                .sum::<u64>()
-            + of(&message.call_id)
-            + of(&message.name)
-            + if message.name.is_some() { PER_NAME } else { 0 }
-            + reasoning
-            + texts.sum::<u64>()
-    }
-
     /// Returns the tokens of a message's images if they are counted separately.
     pub(super) fn message_images(&self, message: &ChatMessage) -> u64 {
-        if !self.weighs_images_apart {
+        if !self.counter.skips_images {
             return 0;
         }
         let images = message
@@ -191,68 +127,6 @@ impl Llm {
             _ => 0,
         };
         images.map(tokens).sum()
-    }
-
-    fn content(&self, content: &Content) -> u64 {
-        match content {
-            Content::Text(text) => self.tokenizer.count(&text.text),
-            Content::Blocks(blocks) => blocks.iter().map(|block| self.block(block)).sum(),
-            Content::Missing | Content::Null | Content::Other(_) => 0,
-        }
-    }
-
-    fn block(&self, block: &Block) -> u64 {
-        let count = |text: &str| self.tokenizer.count(text);
-        match &block.body {
-            BlockBody::Text(text) => count(text),
-            BlockBody::Image(_) if self.weighs_images_apart => 0,
-            BlockBody::Image(image) => image::openai_tokens(image),
-            BlockBody::ToolUse { name, input, .. } => count(name) + self.value(input),
-            BlockBody::ToolResult { content, .. } => self.content(content),
-            BlockBody::Thinking(value) => count(value["thinking"].as_str().unwrap_or_default()),
-            BlockBody::Other(value) => self.other(value),
-        }
-    }
-
-    /// Counts a block with unusual fields.
-    fn other(&self, value: &Value) -> u64 {
-        match value["type"].as_str() {
-            None => self.tokenizer.count(value.as_str().unwrap_or_default()),
-            Some("text") => value
-                .get("text")
-                .map_or(0, |text| self.tokenizer.count(&python_str(text))),
-            Some("tool_use") => ["name", "input", "caller"]
-                .iter()
-                .map(|field| self.value(&value[field]))
-                .sum(),
-            Some("tool_result") => self.value(&value["content"]),
-            Some(_) => 0,
-        }
-    }
-
-    /// Counts a field of such a block: a text, a list of blocks, or an object as Python prints it.
-    fn value(&self, value: &Value) -> u64 {
-        match value {
-            Value::String(text) => self.tokenizer.count(text),
-            Value::Array(items) => items.iter().map(|item| self.other(item)).sum(),
-            Value::Object(_) => self.tokenizer.count(&python_str(value)),
-            _ => 0,
-        }
-    }
-}
-
-/// Returns the counted text of a call: its arguments, but neither its name nor its id.
-fn arguments(call: &Call) -> String {
-    match call.function.as_ref().map(|f| &f.arguments) {
-        Some(Arguments::Text(text)) => text.to_string(),
-        Some(Arguments::Json(value)) => python_str(value),
-        Some(Arguments::Missing) => "[]".to_owned(),
-        // A function without a name is stored among the other fields.
-        None => match call.rest.get("function").map(|f| f.get("arguments")) {
-            Some(Some(value)) => python_str(value),
-            Some(None) => "[]".to_owned(),
-            None => String::new(),
-        },
     }
 }
 
@@ -282,18 +156,12 @@ pub fn forget_counts(messages: &mut [ChatMessage]) {
 mod tests {
     use super::*;
     use crate::chat::message_from_json;
-    use crate::systems::holmesgpt::{Overrides, Reserve};
-
-    fn llm(model: &str) -> Llm {
-        let limits = Limits::of(model, &Overrides::default(), Reserve::Larger);
-        Llm::new(model, Tokenizer::CHARS_4, limits)
-    }
 
     #[test]
     fn a_stored_count_changes_the_breakdown_but_not_the_total() {
         let message =
             message_from_json(&json!({"role": "user", "content": "abcd", "token_count": 99}));
-        let usage = llm("gpt-4o").count(&mut [message], &[]);
+        let usage = Llm::with_chars_4("gpt-4o").count(&mut [message], &[]);
         assert_eq!((usage.user, usage.total), (99, 8));
     }
 
@@ -303,7 +171,7 @@ mod tests {
         let mut messages = [message_from_json(
             &json!({"role": "user", "content": [image]}),
         )];
-        let llm = llm("anthropic/claude");
+        let llm = Llm::with_chars_4("anthropic/claude");
         assert_eq!(llm.count(&mut messages, &[]).total, 793);
         assert_eq!(llm.count(&mut messages, &[]).total, 7);
     }

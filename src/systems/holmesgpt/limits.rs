@@ -1,6 +1,6 @@
 //! Limits from a model and the settings: its window, the output reserve, the cap of one tool result.
 
-use super::model_cost;
+use crate::systems::litellm::model_cost;
 
 /// Window of an unknown model (`FALLBACK_CONTEXT_WINDOW_SIZE`).
 const FALLBACK_WINDOW: i64 = 200_000;

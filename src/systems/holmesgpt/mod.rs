@@ -6,8 +6,8 @@
 //! | file | contains |
 //! |---|---|
 //! | `actions` | actions, meters and windows of presets |
-//! | `limits`, `model_cost` | window, reserve and cap of a model; the cost map |
-//! | `count`, `refusal`, `tokenizer`, `image`, `tool_definition` | token counts |
+//! | `limits` | window, reserve and cap of a model |
+//! | `count`, `refusal`, `image` | token counts, on those of `systems/litellm` |
 //! | `limiter` | the check before each model call |
 //! | `compact`, `flatten`, `chunk`, `split`, `instruction` | the summary of release 0.45 |
 //! | `v038`, `legacy`, `fair_truncation` | older releases |
@@ -26,15 +26,12 @@ mod instruction;
 mod legacy;
 mod limiter;
 mod limits;
-mod model_cost;
 mod refusal;
 mod spill;
 mod spilled_file;
 mod split;
 mod stats;
-mod tokenizer;
 mod tool_data;
-mod tool_definition;
 mod tool_result;
 mod v038;
 
@@ -52,8 +49,6 @@ pub use spill::{Spilling, Storage, spill_oversized_result};
 pub use spilled_file::{SpilledContent, SpilledFile};
 pub use split::split_message;
 pub use stats::RequestStats;
-pub use tokenizer::{NotShipped, Tokenizer};
 pub use tool_data::{Status, ToolData, ToolImage};
-pub use tool_definition::format_function_definitions;
 pub use tool_result::ToolResult;
 pub use v038::{compact_if_necessary_v038, compact_once};

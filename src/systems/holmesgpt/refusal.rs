@@ -1,8 +1,9 @@
 //! Conversations that cannot be counted: the run ends with the counter's error.
 
 use super::count::Llm;
-use super::image;
+use super::image::is_image;
 use crate::chat::{Block, BlockBody, Call, Calls, ChatMessage, message_to_json, python_str};
+use crate::systems::litellm::image;
 use serde_json::{Value, json};
 
 impl Llm {
@@ -27,8 +28,8 @@ impl Llm {
             ))
         };
         match &block.body {
-            BlockBody::Image(_) if !image::is_image(block) => Some(unknown("image")),
-            BlockBody::Image(_) if self.weighs_images_apart => None,
+            BlockBody::Image(_) if !is_image(block) => Some(unknown("image")),
+            BlockBody::Image(_) if self.counter.skips_images => None,
             BlockBody::Image(image) => image::refusal(image).map(list),
             BlockBody::Other(value) if value.is_string() => None,
             BlockBody::Other(value) => match value["type"].as_str() {
@@ -74,16 +75,10 @@ fn call_refusal(message: &ChatMessage) -> Option<String> {
 mod tests {
     use super::*;
     use crate::chat::message_from_json;
-    use crate::systems::holmesgpt::{Limits, Overrides, Reserve, Tokenizer};
-
-    fn llm(model: &str) -> Llm {
-        let limits = Limits::of(model, &Overrides::default(), Reserve::Larger);
-        Llm::new(model, Tokenizer::CHARS_4, limits)
-    }
 
     #[test]
     fn unknown_parts_and_calls_without_function_end_the_run() {
-        let of = |json: Value| llm("gpt-4o").refusal(&[message_from_json(&json)]);
+        let of = |json: Value| Llm::with_chars_4("gpt-4o").refusal(&[message_from_json(&json)]);
         assert!(
             of(json!({"role": "user", "content": ["bare", {"type": "text", "text": "a"}]}))
                 .is_none()

@@ -133,7 +133,8 @@ fn point(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::systems::holmesgpt::{Limits, Overrides, Reserve, Tokenizer};
+    use crate::systems::holmesgpt::{Limits, Overrides, Reserve};
+    use crate::systems::litellm::Tokenizer;
     use serde_json::{Value, json};
 
     fn spilled(tool: &str, data: &Value, folder: Option<&str>) -> (ToolResult, Spilling) {

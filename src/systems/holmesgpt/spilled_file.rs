@@ -1,8 +1,8 @@
 //! The files that a spill writes: names and contents.
 
-use super::image::decode;
 use super::tool_data::{Status, ToolImage};
 use super::tool_result::ToolResult;
+use crate::systems::litellm::image::decode;
 
 /// Maximum length of a file name, in bytes: a longer one cannot be written, and the data is dropped.
 const MAX_NAME_BYTES: usize = 255;

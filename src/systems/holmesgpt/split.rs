@@ -20,7 +20,7 @@ pub fn split_message(llm: &Llm, message: &mut ChatMessage, max_tokens: i64) -> V
     let overhead = llm.count_message(&mut base.clone());
     let fits = |part: &str| {
         let labelled = label(WIDEST_LABEL, part);
-        overhead + llm.tokenizer.count(&labelled).cast_signed() <= max_tokens
+        overhead + llm.counter.tokenizer.count(&labelled).cast_signed() <= max_tokens
     };
     if text.is_empty() || !fits("") {
         return vec![message.clone()];
@@ -106,13 +106,11 @@ fn with_others(text: Text, others: &[Block]) -> Content {
 mod tests {
     use super::*;
     use crate::chat::message_from_json;
-    use crate::systems::holmesgpt::{Limits, Overrides, Reserve, Tokenizer};
     use serde_json::json;
 
     #[test]
     fn images_stay_with_the_first_part() {
-        let limits = Limits::of("gpt-4o", &Overrides::default(), Reserve::Larger);
-        let llm = Llm::new("gpt-4o", Tokenizer::CHARS_4, limits);
+        let llm = Llm::with_chars_4("gpt-4o");
         let image = json!({"type": "image_url", "image_url": {"url": "data:"}});
         let content = json!([{"type": "text", "text": "a".repeat(300)}, image]);
         let mut message = message_from_json(&json!({"role": "user", "content": content}));

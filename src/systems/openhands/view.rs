@@ -3,7 +3,7 @@
 use crate::chat::{Call, Calls, ChatMessage, Rule};
 use crate::engine::RewriteInput;
 use crate::session::WrittenKind;
-use crate::systems::holmesgpt::Llm;
+use crate::systems::litellm::TokenCounter;
 use serde_json::Value;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -40,7 +40,7 @@ pub(super) struct View<'a> {
     messages: Vec<ChatMessage>,
     events: Vec<Event>,
     tools: &'a [Value],
-    llm: Llm,
+    counter: TokenCounter,
     /// Whether the conversation has no system prompt, so that the first message is a stand-in.
     has_stand_in: bool,
     /// Whether reasoning is sent as thinking blocks.
@@ -52,14 +52,14 @@ impl<'a> View<'a> {
     pub(super) fn new(input: &RewriteInput<'a>) -> Self {
         let all = &input.messages;
         let has_stand_in = !all.first().is_some_and(|m| m.is("system"));
-        let mut llm = Llm::litellm(input.model);
-        llm.tokenizer = llm.tokenizer.in_chunks();
+        let mut counter = TokenCounter::of_model(input.model);
+        counter.tokenizer = counter.tokenizer.in_chunks();
         let stand_in = has_stand_in.then(|| ChatMessage::new("system", ""));
         let mut view = Self {
             messages: stand_in.into_iter().chain(all.iter().cloned()).collect(),
             events: Vec::new(),
             tools: input.tools,
-            llm,
+            counter,
             has_stand_in,
             has_thinking: input.model.to_lowercase().contains("claude"),
         };
@@ -186,21 +186,21 @@ impl<'a> View<'a> {
         if self.tools.is_empty() {
             return sum;
         }
-        sum + self.llm.definitions(&self.messages[..1], self.tools)
+        sum + self.counter.definitions(&self.messages[..1], self.tools)
     }
 
     /// Counts a message. Reasoning is only sent as thinking.
     fn weigh(&self, message: &ChatMessage) -> u64 {
         let rule = Rule {
             name: "openhands: tokens",
-            by: self.llm.tokenizer.id() * 2 + usize::from(self.has_thinking),
+            by: self.counter.tokenizer.id() * 2 + usize::from(self.has_thinking),
         };
         message.weigh(rule, |message| {
             let mut sent = message.clone();
             if !self.has_thinking {
                 sent.reasoning = None;
             }
-            self.llm.message_text(&sent)
+            self.counter.message(&sent)
         })
     }
 }

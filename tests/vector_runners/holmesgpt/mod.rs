@@ -9,7 +9,8 @@ mod small;
 mod spill;
 
 use super::{Answer, Case, NotCovered, no_stage};
-use plimsoll::systems::holmesgpt::{Limits, Llm, Overrides, Reserve, Storage, Tokenizer};
+use plimsoll::systems::holmesgpt::{Limits, Llm, Overrides, Reserve, Storage};
+use plimsoll::systems::litellm::Tokenizer;
 use serde_json::Value;
 
 /// Runs one case.

@@ -172,7 +172,7 @@ impl Run<'_> {
         let mut event = Event {
             before,
             messages,
-            request: (!pending.answers.is_empty()).then_some(pending.traffic),
+            request: (!pending.answers.is_empty()).then_some(pending.requested),
             effect,
             orphans: self.working.orphans().saturating_sub(orphans),
             forgotten: self.forgotten(pending, &earlier, event),

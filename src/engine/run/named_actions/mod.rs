@@ -11,6 +11,7 @@ use crate::engine::context::taken::widen;
 use crate::engine::conversion::contents::contents;
 use crate::engine::conversion::stand_in::StandIn;
 use crate::engine::named::RewriteInput;
+use crate::engine::outcome::event::RequestSize;
 use crate::engine::policy::stages::Action;
 use crate::engine::summary::request::{Reply, Request};
 use crate::units::Tokens;
@@ -35,7 +36,7 @@ impl Run<'_> {
                 checkpoint: Checkpoint::default(),
                 is_predicted: false,
                 shown: Vec::new(),
-                traffic: (Tokens::ZERO, Tokens::ZERO),
+                requested: RequestSize::default(),
             },
         );
     }
@@ -138,7 +139,7 @@ impl Run<'_> {
         request: &Request,
         reply: Reply,
     ) {
-        pending.traffic.0 += request.input;
+        pending.requested.sent += request.input;
         pending.answers.push(match reply {
             Reply::Failed(why) => SummaryReply::Failed(why),
             Reply::ToolCall => SummaryReply::ToolCall,
@@ -150,7 +151,7 @@ impl Run<'_> {
         });
         if let Some(SummaryReply::Text(text)) = pending.answers.last() {
             let received = self.case.ledger.weigh(text);
-            pending.traffic.1 += received;
+            pending.requested.answer += received;
             self.outcome.summaries.received += received;
         }
         self.continue_action(stage, pending);

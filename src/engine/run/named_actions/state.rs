@@ -6,7 +6,7 @@ use crate::engine::conversion::stand_in::StandIn;
 use crate::engine::named::Rewritten;
 use crate::engine::named::edits::MessageEdit;
 use crate::engine::named::memory::Memory;
-use crate::units::Tokens;
+use crate::engine::outcome::event::RequestSize;
 use std::sync::Arc;
 
 /// State of named actions during a run.
@@ -35,8 +35,8 @@ pub(in crate::engine::run) struct PendingAction {
     pub(in crate::engine::run) is_predicted: bool,
     /// Ids of entries of written summaries that its requests contained.
     pub(in crate::engine::run) shown: Vec<u32>,
-    /// True tokens sent and received.
-    pub(in crate::engine::run) traffic: (Tokens, Tokens),
+    /// True size of its requests.
+    pub(in crate::engine::run) requested: RequestSize,
 }
 
 /// The result of a background action.

@@ -9,6 +9,7 @@ mod index;
 
 use super::request::Request;
 use crate::engine::case::Case;
+use crate::session::Session;
 
 /// A section: its heading, its lines in order of importance, and its share of the cap while later sections are still
 /// empty.
@@ -25,42 +26,23 @@ const AT_LEAST: f64 = 96.0;
 pub fn digest(case: &Case, request: &Request) -> String {
     let messages: Vec<usize> = request.covers.iter().cloned().flatten().collect();
     let session = &case.session;
+    let section = |heading, share, lines: fn(&Session, &[usize]) -> Vec<String>| Section {
+        heading,
+        lines: lines(session, &messages),
+        share,
+    };
     let sections = [
-        Section {
-            heading: "First request",
-            lines: gather::first_request(session, &messages),
-            share: 0.25,
-        },
-        Section {
-            heading: "Earlier summary",
-            lines: gather::earlier_summary(session, &messages),
-            share: 0.3,
-        },
-        Section {
-            heading: "Standing instructions of the user",
-            lines: gather::constraints(session, &messages),
-            share: 0.25,
-        },
-        Section {
-            heading: "Latest plan",
-            lines: gather::plan(session, &messages),
-            share: 0.25,
-        },
-        Section {
-            heading: "Failed commands",
-            lines: gather::failures(session, &messages),
-            share: 0.3,
-        },
-        Section {
-            heading: "Files touched (last operation)",
-            lines: gather::files(session, &messages),
-            share: 0.5,
-        },
-        Section {
-            heading: "Identifiers",
-            lines: index::lines(session, &messages),
-            share: 1.0,
-        },
+        section("First request", 0.25, gather::first_request),
+        section("Earlier summary", 0.3, gather::earlier_summary),
+        section(
+            "Standing instructions of the user",
+            0.25,
+            gather::constraints,
+        ),
+        section("Latest plan", 0.25, gather::plan),
+        section("Failed commands", 0.3, gather::failures),
+        section("Files touched (last operation)", 0.5, gather::files),
+        section("Identifiers", 1.0, index::lines),
     ];
     assemble(case, request, &sections)
 }

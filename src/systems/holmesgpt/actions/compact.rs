@@ -82,7 +82,7 @@ impl Rewrite for Compact {
             let tools = if request.with_tools { input.tools } else { &[] };
             let prompt = llm.count(&mut request.messages.clone(), tools).total;
             let answer = match reply {
-                SummaryReply::Text(text) => llm.tokenizer.count(text),
+                SummaryReply::Text(text) => llm.counter.tokenizer.count(text),
                 _ => 0,
             };
             RequestStats::of_request(prompt.unsigned_abs(), answer)

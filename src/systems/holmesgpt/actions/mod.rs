@@ -5,11 +5,10 @@ mod fair;
 mod settings;
 mod spill;
 
-use super::count::Llm;
-use super::limits::{self, Limits, Overrides, Reserve};
-use super::tokenizer::Tokenizer;
+use super::limits::{self, Overrides};
 use crate::chat::{ChatMessage, Shape};
 use crate::engine::{NamedAction, NamedMeter, NamedWindow};
+use crate::systems::litellm::{PRIMING, TokenCounter, Tokenizer};
 use serde_json::Value;
 use std::sync::LazyLock;
 
@@ -21,7 +20,7 @@ pub static METER: NamedMeter = NamedMeter {
     name: "holmesgpt",
     help: "litellm's count of messages with cl100k_base: 3 per message, names, ids and contents; only the arguments of calls.",
     shape: Shape::OpenAi,
-    units: |message| CL100K.message_text(message),
+    units: |message| CL100K.message(message),
     tokens: with_priming,
     tools: |tools| definitions(&CL100K, tools),
 };
@@ -31,7 +30,7 @@ pub static METER_O200K: NamedMeter = NamedMeter {
     name: "holmesgpt_o200k",
     help: "litellm's count of messages with o200k_base: 3 a message, names, ids and contents; of calls only the arguments.",
     shape: Shape::OpenAi,
-    units: |message| O200K.message_text(message),
+    units: |message| O200K.message(message),
     tokens: with_priming,
     tools: |tools| definitions(&O200K, tools),
 };
@@ -43,28 +42,27 @@ pub static WINDOW: NamedWindow = NamedWindow {
     output: |model| limits::known_output(model).unsigned_abs(),
 };
 
-static CL100K: LazyLock<Llm> = LazyLock::new(|| counting("cl100k_base"));
-static O200K: LazyLock<Llm> = LazyLock::new(|| counting("o200k_base"));
+static CL100K: LazyLock<TokenCounter> = LazyLock::new(|| counting("cl100k_base"));
+static O200K: LazyLock<TokenCounter> = LazyLock::new(|| counting("o200k_base"));
 
-fn counting(vocabulary: &str) -> Llm {
-    let tokenizer = Tokenizer::named(vocabulary).unwrap_or(Tokenizer::CHARS_4);
-    let limits = Limits::of("", &Overrides::default(), Reserve::Larger);
-    Llm::new("", tokenizer, limits)
+fn counting(vocabulary: &str) -> TokenCounter {
+    TokenCounter::new(Tokenizer::named(vocabulary).unwrap_or(Tokenizer::CHARS_4))
 }
 
 /// Adds the priming of the answer, once a request.
 fn with_priming(units: u64) -> u64 {
-    units + 3
+    units + PRIMING
 }
 
 /// Returns the tokens of tool definitions in a conversation that has instructions, as nearly all have.
-fn definitions(llm: &Llm, tools: &[Value]) -> u64 {
+fn definitions(counter: &TokenCounter, tools: &[Value]) -> u64 {
     let with_system = [ChatMessage::new("system", "")];
-    llm.definitions(&with_system, tools)
+    counter.definitions(&with_system, tools)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::count::Llm;
     use super::*;
     use crate::chat::message_from_json;
     use serde_json::json;
@@ -80,7 +78,11 @@ mod tests {
         .map(message_from_json)
         .collect();
         let tools = [json!({"type": "function", "function": {"name": "f", "description": "d"}})];
-        for (meter, llm) in [(&METER, &CL100K), (&METER_O200K, &O200K)] {
+        for (meter, counter) in [(&METER, &CL100K), (&METER_O200K, &O200K)] {
+            let llm = Llm {
+                counter: **counter,
+                ..Llm::with_chars_4("")
+            };
             let units = messages.iter().map(meter.units).sum();
             let sum: u64 = (meter.tokens)(units) + (meter.tools)(&tools);
             assert_eq!(sum.cast_signed(), llm.count(&mut messages, &tools).total);

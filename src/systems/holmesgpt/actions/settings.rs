@@ -2,8 +2,8 @@
 
 use super::super::count::Llm;
 use super::super::limits::{Limits, Overrides, Reserve};
-use super::super::tokenizer::Tokenizer;
 use crate::engine::RewriteInput;
+use crate::systems::litellm::Tokenizer;
 use crate::systems::stage_settings::{check_keys, choice, text};
 
 /// A version of the code.

@@ -4,7 +4,7 @@ use crate::chat::python_str;
 use serde_json::{Map, Value};
 
 /// Returns the text whose tokens the definitions count.
-pub fn format_function_definitions(tools: &[Value]) -> String {
+pub(super) fn format_function_definitions(tools: &[Value]) -> String {
     let mut lines = vec!["namespace functions {".to_owned(), String::new()];
     for tool in tools.iter().filter_map(Value::as_object) {
         function(tool, &mut lines);

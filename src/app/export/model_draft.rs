@@ -1,15 +1,15 @@
-//! The model of an export or a measurement: its settings, and the progress of its requests.
+//! Settings of the model of an export or a measurement.
 
 use super::connection::ConnectionDraft;
 use super::draft::{typed, typed_path};
+use super::model_run::RunHandle;
 use crate::app::wording;
 use crate::exec::model::{Key, KeyError, ModelClient};
-use crate::exec::{Model, ModelEvent, check_is_new, new_log};
-use crate::progress::Progress;
+use crate::exec::{Model, check_is_new, new_log};
 use crate::providers::{APIS, Api, Endpoint, api_by_name};
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Model settings as entered. The key is kept elsewhere and never saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,56 +100,6 @@ pub struct ModelRunInputs<'a> {
     pub run: &'a RunHandle,
     /// The window to redraw on progress.
     pub ctx: &'a egui::Context,
-}
-
-/// Progress of a model run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ModelProgress {
-    /// Number of requests so far.
-    pub n_requests: usize,
-    /// Tokens of the current request.
-    pub tokens: u64,
-    /// The answer so far.
-    pub text: String,
-    /// Reason for the delay before the next attempt.
-    pub waiting: Option<String>,
-}
-
-/// Progress and cancellation of a model run.
-#[derive(Clone, Debug, Default)]
-pub struct RunHandle {
-    progress: Arc<Mutex<ModelProgress>>,
-    stop: Arc<Progress>,
-}
-
-impl RunHandle {
-    /// Returns the progress so far.
-    pub fn progress(&self) -> ModelProgress {
-        self.progress
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
-
-    /// Cancels the run and closes the connection.
-    pub fn cancel(&self) {
-        self.stop.cancel();
-    }
-
-    fn update(&self, event: ModelEvent) {
-        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-        match event {
-            ModelEvent::Sent { number, tokens } => {
-                *progress = ModelProgress {
-                    n_requests: number,
-                    tokens,
-                    ..ModelProgress::default()
-                };
-            }
-            ModelEvent::Text(text) => (progress.text, progress.waiting) = (text, None),
-            ModelEvent::Waits(why) => progress.waiting = Some(why),
-        }
-    }
 }
 
 impl ModelDraft {

@@ -1,17 +1,17 @@
-//! The cost map of litellm 1.89.0, the source of `HolmesGPT`'s windows and longest answers.
+//! The cost map of litellm 1.89.0: longest prompts and answers of models.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// A model's row of the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ModelCost {
+pub(in crate::systems) struct ModelCost {
     /// `max_input_tokens`.
-    pub(super) max_input: Option<u64>,
+    pub(in crate::systems) max_input: Option<u64>,
     /// `max_output_tokens`.
-    pub(super) max_output: Option<u64>,
+    pub(in crate::systems) max_output: Option<u64>,
     /// `litellm_provider`, if it affects the choice of a tokenizer.
-    pub(super) provider: &'static str,
+    pub(in crate::systems) provider: &'static str,
 }
 
 static TABLE: LazyLock<HashMap<&'static str, ModelCost>> =
@@ -37,13 +37,13 @@ fn row(line: &'static str) -> Option<(&'static str, ModelCost)> {
 }
 
 /// Returns the row of exactly this name.
-pub(super) fn exact(name: &str) -> Option<&'static ModelCost> {
+pub(in crate::systems) fn exact(name: &str) -> Option<&'static ModelCost> {
     TABLE.get(name)
 }
 
 /// Returns the rows of a model in the order in which its names are tried: as written, in lower case, without
 /// `/responses/`, without the part before the first `/`, only the last segment.
-pub(super) fn lookup(model: &str) -> impl Iterator<Item = &'static ModelCost> {
+pub(in crate::systems) fn lookup(model: &str) -> impl Iterator<Item = &'static ModelCost> {
     let plain = model.replace("/responses/", "/");
     let mut names = vec![model.to_owned(), plain.clone()];
     if let Some((_, base)) = plain.split_once('/') {

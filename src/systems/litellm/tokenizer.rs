@@ -1,4 +1,4 @@
-//! Selection of the tokenizer for a model's text: as litellm and tiktoken do by the model's name.
+//! Selection of the tokenizer for a model's text, by the model's name as litellm and tiktoken do.
 
 use super::model_cost;
 use crate::tokens;
