@@ -58,6 +58,17 @@ impl<'a> MessageName<'a> {
             },
         }
     }
+
+    /// Returns whether the text contains the number of the message.
+    pub fn has_number(&self) -> bool {
+        !matches!(
+            self,
+            Self::Call {
+                subject: Some(_),
+                ..
+            }
+        )
+    }
 }
 
 impl fmt::Display for MessageName<'_> {

@@ -61,6 +61,7 @@ impl From<&FiguresEntry> for Score {
             total: Tokens(entry.tokens_total),
             risk: Risk {
                 references: entry.at_risk,
+                may_be_fewer: false,
                 blind_edits: entry.blind_edits,
                 refetch: Tokens(entry.reread_tokens),
                 // Figures do not record how many facts the session states.

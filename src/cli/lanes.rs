@@ -2,7 +2,7 @@
 
 use super::args::{GlobalOptions, first_given};
 use super::nearest::{nearest, unknown};
-use super::output::note;
+use super::output::{note, tokens};
 use super::settings::{Set, set, setting_names, value_of};
 use crate::engine::{Action, Case, Hook, KnobRole, KnobValues, Policy, Stage};
 use crate::exec::{OwnPresets, load_policy};
@@ -61,8 +61,9 @@ impl Lane {
         let (reserve, window) = (self.output_reserve(case), case.windows.largest());
         if reserve >= window {
             let text = format!(
-                "an output reserve of {} leaves nothing of a context window of {}",
-                reserve.0, window.0
+                "an output reserve of {} leaves no usable tokens in a context window of {}",
+                tokens(reserve),
+                tokens(window)
             );
             if shared.output_reserve.is_some() {
                 bail!("{text}; give a smaller --output-reserve or a larger --window");

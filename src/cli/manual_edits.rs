@@ -20,13 +20,19 @@ pub struct ManualEditArgs {
 
 /// The ranges of one option.
 #[derive(Clone, Debug)]
-struct Ranges(Vec<RangeInclusive<usize>>);
+struct Ranges {
+    text: String,
+    all: Vec<RangeInclusive<usize>>,
+}
 
 /// Parses `3,8-12`.
 fn ranges(text: &str) -> anyhow::Result<Ranges> {
     let ranges = text.split(',').map(|range| range_of(range.trim()));
     match ranges.collect() {
-        Some(ranges) => Ok(Ranges(ranges)),
+        Some(all) => Ok(Ranges {
+            text: text.to_owned(),
+            all,
+        }),
         None => bail!("give numbers of messages from 1 such as 3,8-12"),
     }
 }
@@ -35,6 +41,20 @@ impl ManualEditArgs {
     /// Returns true if no message is edited.
     pub fn is_empty(&self) -> bool {
         self.pinned.is_empty() && self.cleared.is_empty() && self.dropped.is_empty()
+    }
+
+    /// Returns the given options with their values.
+    pub(super) fn options(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let all = [
+            ("--pin", &self.pinned),
+            ("--clear", &self.cleared),
+            ("--drop", &self.dropped),
+        ];
+        let one = |(option, given): (&'static str, &Vec<Ranges>)| {
+            let values: Vec<_> = given.iter().map(|ranges| ranges.text.clone()).collect();
+            values.into_iter().map(move |value| (option, value))
+        };
+        all.into_iter().flat_map(one)
     }
 
     /// Returns true if a message is cleared or dropped.
@@ -74,7 +94,7 @@ fn range_of(text: &str) -> Option<RangeInclusive<usize>> {
 /// Returns the indices of the messages in `ranges`, ascending.
 fn indices(option: &str, ranges: &[Ranges], n_messages: usize) -> anyhow::Result<Vec<usize>> {
     let mut marked = vec![false; n_messages];
-    for range in ranges.iter().flat_map(|ranges| &ranges.0) {
+    for range in ranges.iter().flat_map(|ranges| &ranges.all) {
         let last = *range.end();
         if last > n_messages {
             bail!("{option} {last}: the last message is {n_messages}");

@@ -12,6 +12,7 @@ mod load;
 pub mod model;
 mod policies;
 pub mod search;
+pub mod shell;
 mod state;
 pub mod stores;
 mod summary;

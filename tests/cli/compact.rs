@@ -2,7 +2,7 @@
 
 use crate::program::{command, plimsoll};
 use crate::support::{
-    EXPORT, folder, json, names_in, rejected, stderr, stdout, write_conversation,
+    EXPORT, folder, json, names_in, rejected, sample, stderr, stdout, write_conversation,
 };
 use serde_json::Value;
 use std::fs;
@@ -109,6 +109,30 @@ fn the_output_of_a_calibrated_session_keeps_its_token_count() {
 }
 
 #[test]
+fn sizes_are_labelled_and_have_separators() {
+    let here = folder();
+    let source = sample("compacted.jsonl");
+    let run = |more: &[&str]| {
+        let args = ["compact", &source, "--policy", "summarize"];
+        stdout(&plimsoll(here.path(), &[&args[..], more].concat()))
+    };
+    let replay = run(&["--schedule", "replay", "-o", "replay.jsonl"]);
+    assert!(replay.starts_with("history 175,180 → context "), "{replay}");
+    let check = replay.lines().find(|line| line.contains(" tokens  "));
+    let (expected, measured) = check
+        .and_then(|line| line.split_once("expected "))
+        .and_then(|(_, figures)| figures.split_once(", measured "))
+        .expect("the check of the tokens");
+    assert_eq!(expected, measured);
+    assert!(
+        replay.contains(&format!("context {expected} tokens, written to ")),
+        "{replay}"
+    );
+    let now = run(&["--force", "-o", "now.jsonl"]);
+    assert!(now.starts_with("context 42,064 → "), "{now}");
+}
+
+#[test]
 fn the_output_may_have_another_format() {
     let here = folder();
     write_conversation(here.path(), "c.json");
@@ -198,7 +222,7 @@ fn a_given_summary_is_used_or_rejected_if_it_is_too_long() {
     let long = format!("text:{}", "word ".repeat(3_000));
     let error = rejected(here.path(), &[&args[..], &["--summarizer", &long]].concat());
     assert!(
-        error.contains("the summary has 3011 tokens") && error.contains("summary_max_tokens"),
+        error.contains("the summary has 3,011 tokens") && error.contains("summary_max_tokens"),
         "{error}"
     );
     let output = plimsoll(

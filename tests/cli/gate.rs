@@ -169,6 +169,8 @@ fn limits_need_no_baseline_and_sessions_without_calls_are_skipped() {
         printed.contains("FAIL kept/compacted.jsonl  none"),
         "{printed}"
     );
+    // Figure and limit have the same decimals.
+    assert!(printed.contains(" %, at most 50.0 % allowed"), "{printed}");
     assert!(
         printed.contains("ok   kept/handoff.json  none"),
         "{printed}"

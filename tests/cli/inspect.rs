@@ -2,7 +2,7 @@
 
 use crate::program::{command, plimsoll};
 use crate::support::{
-    folder, json, names_in, rejected, sample, samples, stdout, write_conversation,
+    folder, json, names_in, rejected, sample, samples, stderr, stdout, write_conversation,
 };
 use serde_json::Value;
 use std::fs;
@@ -190,6 +190,29 @@ fn a_session_is_read_from_standard_input() {
 }
 
 #[test]
+fn a_reserve_as_large_as_the_window_is_reported_with_the_remedy() {
+    let here = folder();
+    let output = plimsoll(
+        here.path(),
+        &["inspect", &sample("compacted.jsonl"), "--window", "20k"],
+    );
+    let text = stdout(&output);
+    assert!(
+        text.contains("leaves no usable tokens in the window (20k) at call 1: lower the reserve or enlarge the window."),
+        "{text}"
+    );
+    assert!(!text.contains("Crossed the trigger"), "{text}");
+    assert!(
+        text.contains(
+            "\ntrigger      none: the reserve leaves no usable tokens; set a smaller --output-reserve"
+        ),
+        "{text}"
+    );
+    let note = "an output reserve of 32,000 leaves no usable tokens in a context window of 20,000:";
+    assert!(stderr(&output).contains(note), "{}", stderr(&output));
+}
+
+#[test]
 fn the_trigger_and_the_numbers_of_messages_are_explained() {
     let here = folder();
     let text = stdout(&plimsoll(
@@ -198,6 +221,16 @@ fn the_trigger_and_the_numbers_of_messages_are_explained() {
     ));
     assert!(
         text.contains("\ntrigger      126,000 of truncate, the default policy"),
+        "{text}"
+    );
+    assert!(
+        text.contains("\nwindow       200,000 (of the model), reserve 32,000, usable 168,000\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains(
+            "at call 29: Bash python3 -m ledger.cli --db var/try.db st… (message 80, +10.3k)."
+        ),
         "{text}"
     );
     assert!(

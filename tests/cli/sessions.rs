@@ -210,6 +210,13 @@ fn a_folder_is_listed_and_unreadable_files_are_counted() {
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(printed.contains("a.json"), "{printed}");
     assert!(printed.contains("1 file: not a session"), "{printed}");
+    let list = listed(home.path(), &["sessions", &folder, "--json"]);
+    let search = listed(
+        home.path(),
+        &["sessions", &folder, "--json", "--search", "ledger"],
+    );
+    assert_eq!(list["unreadable"][0]["agent"], Value::Null);
+    assert_eq!(list["unreadable"], search["unreadable"]);
 
     let empty = tempfile::tempdir().unwrap();
     let output = plimsoll(empty.path(), &["sessions"]);

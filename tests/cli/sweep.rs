@@ -2,7 +2,7 @@
 
 use crate::gate::{folder_with_samples, parse_json, run_with_exit_code};
 use crate::program::plimsoll;
-use crate::support::{folder, json, sample, stderr};
+use crate::support::{folder, json, sample, stderr, write_conversation};
 use serde_json::Value;
 use std::fs;
 
@@ -51,17 +51,73 @@ fn replay_and_gate_confirm_the_recommended_settings() {
     );
     let lane = &parse_json(&run_with_exit_code(here.path(), 0, &diagnose))["lanes"][2];
     assert_eq!(lane["cost"]["usd"], figures["usd"]);
-    // The same as text, with the line to paste.
+    // The same as text, with the command to paste.
     let text = run_with_exit_code(here.path(), 0, &sweep);
     let paste = set
         .iter()
         .fold(String::new(), |all, set| format!("{all} --set {set}"));
+    let command =
+        format!("plimsoll compact kept/compacted.jsonl --schedule replay --policy truncate{paste}");
+    assert!(text.contains(&format!("\n  {command}\n")), "{text}");
+    assert_eq!(session["recommended"]["command"], *command);
+    let pasted: Vec<&str> = command.split(' ').skip(1).collect();
+    let written = run_with_exit_code(here.path(), 0, &pasted);
     assert!(
-        text.contains(&format!("\n  --policy truncate{paste}\n")),
-        "{text}"
+        written.starts_with("history 175,180 → context "),
+        "{written}"
     );
     assert!(
         text.contains("Recommended: ") && text.contains("Tried 60 settings of truncate: "),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_recommended_command_has_the_options_of_the_sweep() {
+    let here = folder();
+    write_conversation(here.path(), "my talk.json");
+    let options = ["--window", "8k", "--counter", "chars/4", "--pin", "2,4-5"];
+    let sweep = [
+        "sweep",
+        "my talk.json",
+        "--policy",
+        "truncate",
+        "--points",
+        "40",
+        "--set",
+        "output_reserve=1k",
+        "--json",
+    ];
+    let result = json(&plimsoll(here.path(), &[&sweep[..], &options].concat()));
+    let command = result["sessions"][0]["recommended"]["command"].to_string();
+    assert!(
+        command
+            .starts_with("\"plimsoll compact 'my talk.json' --schedule replay --policy truncate"),
+        "{command}"
+    );
+    assert!(
+        command.ends_with(" --window 8000 --counter chars/4 --pin 2,4-5\""),
+        "{command}"
+    );
+}
+
+#[test]
+fn a_range_of_references_at_risk_is_explained() {
+    let here = folder_with_samples();
+    let sweep = ["sweep", "kept/compacted.jsonl", "--points", "40"];
+    let with = |policy| [&sweep[..], &["--policy", policy]].concat();
+    let text = run_with_exit_code(here.path(), 0, &with("summarize"));
+    assert!(
+        text.contains("At risk: from predicted summaries that contain the names used most"),
+        "{text}"
+    );
+    assert!(
+        text.contains(", with at most ") || text.contains(" with no reference at risk"),
+        "{text}"
+    );
+    let text = run_with_exit_code(here.path(), 0, &with("prune"));
+    assert!(
+        !text.contains("At risk: ") && !text.contains("at most "),
         "{text}"
     );
 }
@@ -108,6 +164,10 @@ fn a_sweep_varies_the_given_settings_and_takes_folders() {
     let text = run_with_exit_code(here.path(), 0, &args[..args.len() - 1]);
     assert!(
         text.contains("One for all: ") && text.contains("2 sessions, 6 settings of prune, few"),
+        "{text}"
+    );
+    assert!(
+        text.contains("\n  plimsoll compact FILE --schedule replay --policy "),
         "{text}"
     );
 }

@@ -313,6 +313,60 @@ fn a_setting_that_keeps_every_user_constraint_is_recommended() {
 }
 
 #[test]
+fn counted_facts_agree_with_their_number() {
+    let text = |kind, stated| {
+        LostFacts {
+            kind,
+            lost: 1,
+            stated,
+        }
+        .of_stated()
+    };
+    assert_eq!(
+        text(Some(FactKind::Constraint), 1),
+        "1 of 1 user constraint"
+    );
+    assert_eq!(
+        text(Some(FactKind::Constraint), 2),
+        "1 of 2 user constraints"
+    );
+    assert_eq!(text(Some(FactKind::Link), 1), "1 of 1 link or id");
+    assert_eq!(text(Some(FactKind::Link), 2), "1 of 2 links and ids");
+    assert_eq!(text(None, 1_000), "1 of 1,000 facts");
+}
+
+#[test]
+fn references_that_a_predicted_summary_may_contain_are_a_maximum() {
+    let subjects = [subject(truncate(), Vec::new())];
+    let predicted = |cost: f64, references: usize| {
+        let mut score = score(cost, references, 0.71);
+        score.risk.may_be_fewer = true;
+        score
+    };
+    let all = [
+        (10.0, Ok(predicted(6.00, 10))),
+        (24.0, Ok(predicted(3.00, 10))),
+        (30.0, Ok(predicted(2.90, 80))),
+    ];
+    let found = recommend(&subjects, &points(&subjects[0], &all), weighing(0.5)).unwrap();
+    assert_eq!(
+        found.text,
+        "truncate with keep_recent 24 costs 50 % less than now ($3.00 instead of $6.00), with at most 10 references at risk, as now; peak 71 % of usable."
+    );
+    assert_eq!(
+        found.others.as_deref(),
+        Some("The cheapest tried costs $2.90 with at most 80 at risk.")
+    );
+    let all = [
+        (10.0, Ok(predicted(6.00, 9))),
+        (24.0, Ok(predicted(3.00, 10))),
+    ];
+    let found = recommend(&subjects, &points(&subjects[0], &all), weighing(0.5)).unwrap();
+    let risk = "with at most 10 references at risk instead of at most 9;";
+    assert!(found.text.contains(risk), "{}", found.text);
+}
+
+#[test]
 fn facts_that_the_session_does_not_state_are_not_judged() {
     let subjects = [subject(truncate(), Vec::new())];
     let all = [10.0, 24.0].map(|keep| {
@@ -832,7 +886,7 @@ fn equal_figures_pass_and_worse_ones_are_reported_with_both_values() {
         [
             (Measure::Cost, "$4.20 instead of $4.00, +5.0 %"),
             (Measure::AtRisk, "10 instead of 9, +11.1 %"),
-            (Measure::Peak, "84 % instead of 80 %, +5.0 %"),
+            (Measure::Peak, "84.0 % instead of 80.0 %, +5.0 %"),
             (Measure::Overflows, "1 instead of 0"),
         ]
     );
@@ -848,7 +902,7 @@ fn a_tiny_increase_is_reported_with_full_precision() {
         failed(&checks(&Limits::default(), &now, Some(&before))),
         [(
             Measure::Peak,
-            "80 %, slightly more than before (0.8004 instead of 0.8)"
+            "80.0 %, slightly more than before (0.8004 instead of 0.8)"
         )]
     );
 }
@@ -888,7 +942,7 @@ fn limits_apply_without_a_baseline() {
     assert_eq!(
         failed(&checks(&limits, &now, None)),
         [
-            (Measure::Peak, "80 %, at most 75 % allowed"),
+            (Measure::Peak, "80.0 %, at most 75.0 % allowed"),
             (Measure::Thrash, "thrashes")
         ]
     );
@@ -938,4 +992,10 @@ fn the_effect_retained_passes_if_its_whole_interval_does() {
     assert_eq!(check([-0.1, 0.9], Conclusion::Inconclusive), (false, true));
     let few = check([0.71, 0.9], Conclusion::TooFewCompactions);
     assert_eq!(few, (true, false));
+    // Figure and limit have the same decimals.
+    let text = check_retained(Share(0.7), &estimate([0.71, 0.9], Conclusion::Above)).text;
+    assert_eq!(
+        text,
+        "0.80 [0.71, 0.90], at least 0.70 required of the whole interval"
+    );
 }

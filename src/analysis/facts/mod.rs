@@ -17,6 +17,7 @@ pub use history::{FactHistory, FactState, StateChange};
 pub use scored::ScoredText;
 pub use survival::{KindSurvival, LaneSurvival, LostFact, total};
 
+use crate::figure::grouped;
 use crate::session::Session;
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -93,6 +94,17 @@ impl FactKind {
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
+}
+
+/// Returns a number of facts of a kind, or of all kinds: `1 user constraint`, `2 links and ids`, `3 facts`.
+pub fn counted_facts(kind: Option<FactKind>, n: usize) -> String {
+    let plural = kind.map_or("facts", FactKind::label);
+    let noun = match (n, kind) {
+        (1, Some(FactKind::Link)) => "link or id",
+        (1, _) => plural.trim_end_matches('s'),
+        _ => plural,
+    };
+    format!("{} {noun}", grouped(n as u64))
 }
 
 /// A fact of a session.

@@ -195,6 +195,7 @@ impl<'a> Gauge<'a> {
             total: sent + outcome.tokens_rejected + summaries.sent + summaries.received,
             risk: Risk {
                 references: missed.faults.len(),
+                may_be_fewer: summaries.received > Tokens::ZERO,
                 blind_edits: missed.blind_edits.len(),
                 refetch: missed.refetch,
                 lost: self.facts.map(|compared| {

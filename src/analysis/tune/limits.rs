@@ -3,8 +3,9 @@
 use super::gauge::{Assessment, Score};
 use super::ruled_out::Reason;
 use crate::analysis::FindingKind;
-use crate::analysis::facts::{FactKind, LaneSurvival};
+use crate::analysis::facts::{FactKind, LaneSurvival, counted_facts};
 use crate::analysis::statistics::{Conclusion, Estimate};
+use crate::figure::percent;
 use crate::units::{Share, Tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -74,31 +75,25 @@ impl MinSurvival {
     /// Checks a run. A predicted summary may hold nothing or all that was removed: the check passes if the lowest possible
     /// share does.
     pub fn check(&self, survival: &LaneSurvival) -> Check {
-        let (kind, least) = (survival.of(self.kind), percent(self.share.0));
-        let label = self.kind.map_or("facts", FactKind::label);
+        let (kind, least) = (survival.of(self.kind), percent(self.share));
+        let stated = counted_facts(self.kind, kind.stated);
         let is_enough = |share: Share| share.0 >= self.share.0 - 1e-9;
         let (ok, is_judged, text) = match kind.bounds() {
             None => (
                 true,
                 false,
-                format!("not judged: the session states no {label}"),
+                format!(
+                    "not judged: the session states no {}",
+                    self.kind.map_or("facts", FactKind::label)
+                ),
             ),
             Some([low, high]) if kind.unknown > 0 => {
-                let range = format!(
-                    "{} to {} of {} {label}",
-                    percent(low.0),
-                    percent(high.0),
-                    kind.stated
-                );
+                let range = format!("{} to {} of {stated}", percent(low), percent(high));
                 let text = format!("{range} (the summary is not known), at least {least} required");
                 (is_enough(low), true, text)
             }
             Some([low, _]) => {
-                let text = format!(
-                    "{} of {} {label}, at least {least} required",
-                    percent(low.0),
-                    kind.stated
-                );
+                let text = format!("{} of {stated}, at least {least} required", percent(low));
                 (is_enough(low), true, text)
             }
         };
@@ -113,7 +108,7 @@ impl MinSurvival {
 
 /// Checks the effect retained against a minimum. The check passes if the whole interval is above it.
 pub fn check_retained(least: Share, retained: &Estimate) -> Check {
-    let required = format!("at least {} required", percent(least.0));
+    let required = format!("at least {:.2} required", least.0);
     let is_enough = retained.conclusion != Conclusion::TooFewCompactions;
     let interval = retained.interval.filter(|_| is_enough);
     let text = if interval.is_some() {
@@ -237,7 +232,8 @@ pub fn checks(limits: &Limits, now: &Figures, before: Option<&Figures>) -> Vec<C
     );
     let peak = limits.peak.map(|share| Limit::AtMost(share.0));
     let peak_of = |score: &Score| Some(score.peak_share.0);
-    checker.figure(&mut found, (Measure::Peak, peak), peak_of, percent);
+    let shown = |share: f64| percent(Share(share));
+    checker.figure(&mut found, (Measure::Peak, peak), peak_of, shown);
     let overflows = limits.overflows.map(|n| Limit::AtMost(n as f64));
     let overflows_of = |score: &Score| Some(score.overflows as f64);
     checker.figure(
@@ -322,7 +318,7 @@ impl Checker<'_> {
             _ => self.limits.tolerance,
         };
         let allowed = if share.0 > 0.0 {
-            format!(" (+{} allowed)", percent(share.0))
+            format!(" (+{} allowed)", percent(share))
         } else {
             String::new()
         };
@@ -349,11 +345,6 @@ impl Checker<'_> {
 
 fn whole(n: f64) -> String {
     format!("{n:.0}")
-}
-
-fn percent(share: f64) -> String {
-    let text = format!("{:.1}", share * 100.0);
-    format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
 }
 
 fn dollars(usd: f64) -> String {

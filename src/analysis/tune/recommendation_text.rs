@@ -3,11 +3,11 @@
 use super::changed_settings::changed_settings;
 use super::front::{CostUnit, cost_unit, narrow_front};
 use super::gauge::{SAFE_PEAK, Score};
-use super::risk::LostFacts;
+use super::risk::{LostFacts, Risk};
 use super::space::Subject;
 use super::sweep::{Point, ruled_out_counts};
-use crate::analysis::facts::FactKind;
-use crate::figure::whole_percent;
+use crate::analysis::facts::{FactKind, counted_facts};
+use crate::figure::{plural, whole_percent};
 use crate::units::{Share, Usd};
 
 /// Returns the reason for a point, as a sentence.
@@ -47,7 +47,7 @@ pub(super) fn sentence(subjects: &[Subject], points: &[Point], idx: usize) -> St
         } else if keeps_all {
             format!(" (now {was} lost)")
         } else {
-            format!(" instead of {was}")
+            format!(" instead of {}", count_text(before.risk))
         };
         let comma = if is_judged { "," } else { "" };
         return format!("{name} with {settings} {cost}{comma}{risk}{instead}; {peak}.");
@@ -72,14 +72,11 @@ pub(super) fn others(points: &[Point], [point, cheapest, safest]: [usize; 3]) ->
     let unit = cost_unit(points);
     let describe = |idx: usize| {
         let score = points[idx].valid().filter(|_| idx != point)?;
-        let (n, what) = match score.risk.lost {
-            Some(lost) => {
-                let all = lost.stated;
-                (lost.lost, format!("of {all} {} lost", lost.label()))
-            }
-            None => (score.risk.references, "at risk".to_owned()),
+        let risk = match score.risk.lost {
+            Some(lost) => format!("{} lost", lost.of_stated()),
+            None => format!("{} at risk", score.risk.references_text()),
         };
-        Some(format!("{} with {n} {what}", amount(unit, score)))
+        Some(format!("{} with {risk}", amount(unit, score)))
     };
     let (which, does) = match unit {
         CostUnit::Usd => ("cheapest", "costs"),
@@ -127,7 +124,15 @@ fn difference(unit: CostUnit, score: &Score, now: &Score) -> String {
     )
 }
 
-/// Returns ` with 4 references at risk`, or ` and loses 4 of 20 files`.
+/// Returns the lost facts, or the references at risk: `4`, `at most 4`.
+fn count_text(risk: Risk) -> String {
+    match risk.lost {
+        Some(lost) => lost.lost.to_string(),
+        None => risk.references_text(),
+    }
+}
+
+/// Returns ` with 4 references at risk`, ` with at most 4 references at risk`, or ` and loses 4 of 20 files`.
 fn with_risk(score: &Score) -> String {
     match score.risk.lost {
         Some(lost) if lost.stated == 0 => {
@@ -136,26 +141,20 @@ fn with_risk(score: &Score) -> String {
         Some(lost) if lost.lost == 0 && lost.kind == Some(FactKind::Constraint) => {
             return " and keeps every user constraint".to_owned();
         }
-        Some(lost) if lost.lost == 0 && lost.stated > 1 => {
-            return format!(" and keeps all {} {}", lost.stated, lost.label());
-        }
         Some(lost) if lost.lost == 0 => {
-            return format!(" and keeps 1 of 1 {}", lost.label());
+            let all = if lost.stated > 1 { "all " } else { "" };
+            return format!(" and keeps {all}{}", counted_facts(lost.kind, lost.stated));
         }
-        Some(lost) => {
-            return format!(
-                " and loses {} of {} {}",
-                lost.lost,
-                lost.stated,
-                lost.label()
-            );
-        }
+        Some(lost) => return format!(" and loses {}", lost.of_stated()),
         None => {}
     }
     match score.risk.references {
         0 => " with no reference at risk".to_owned(),
-        1 => " with 1 reference at risk".to_owned(),
-        n => format!(" with {n} references at risk"),
+        n => format!(
+            " with {} reference{} at risk",
+            score.risk.references_text(),
+            plural(n, "reference")
+        ),
     }
 }
 

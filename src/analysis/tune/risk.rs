@@ -1,6 +1,7 @@
 //! The risk that is compared with the cost of a setting: references at risk, or lost facts.
 
-use crate::analysis::facts::{FactKind, Facts};
+use crate::analysis::facts::{FactKind, Facts, counted_facts};
+use crate::figure::grouped;
 use crate::session::Session;
 use crate::units::Tokens;
 
@@ -68,6 +69,8 @@ pub struct ComparedFacts {
 pub struct Risk {
     /// References at risk.
     pub references: usize,
+    /// Whether a predicted summary may contain some of them, so that fewer are at risk.
+    pub may_be_fewer: bool,
     /// Edits of removed text.
     pub blind_edits: usize,
     /// Tokens to fetch again.
@@ -92,12 +95,28 @@ impl LostFacts {
     pub fn label(&self) -> &'static str {
         self.kind.map_or("facts", FactKind::label)
     }
+
+    /// Returns how many of the stated facts are lost: `1 of 3 files`.
+    pub fn of_stated(&self) -> String {
+        let stated = counted_facts(self.kind, self.stated);
+        format!("{} of {stated}", grouped(self.lost as u64))
+    }
 }
 
 impl Risk {
     /// Returns whether the risk can be judged. Lost facts cannot if the session states none of their kind.
     pub fn is_judged(&self) -> bool {
         self.lost.is_none_or(|lost| lost.stated > 0)
+    }
+
+    /// Returns the references at risk as text: `4`, or `at most 4` if a predicted summary may contain some.
+    pub fn references_text(&self) -> String {
+        let at_most = if self.may_be_fewer && self.references > 0 {
+            "at most "
+        } else {
+            ""
+        };
+        format!("{at_most}{}", grouped(self.references as u64))
     }
 
     /// Returns the number to compare: lost facts if they are counted, otherwise references at risk.

@@ -8,7 +8,7 @@ mod culprit;
 use super::trigger::FirstCompaction;
 use super::{MessageName, Trigger};
 use crate::engine::{Case, Outcome, Peak, Sample};
-use crate::figure::whole_percent;
+use crate::figure::{counted, whole_percent};
 use crate::tokens::Accuracy;
 use crate::units::Tokens;
 use culprit::{Culprit, culprit, heaviest_message};
@@ -115,6 +115,11 @@ impl Limits<'_> {
         Tokens((self.usable(sample).as_f64() * self.trigger.share.0).ceil() as u64)
     }
 
+    /// Returns whether a call reaches the trigger. Without usable tokens there is none.
+    fn reaches_trigger(self, sample: &Sample) -> bool {
+        self.usable(sample) > Tokens::ZERO && sample.tokens >= self.trigger(sample)
+    }
+
     /// Returns the trigger in tokens of the policy's own count, as text.
     fn shown_trigger(self, sample: &Sample) -> String {
         let lane = self.trigger.lane.as_ref();
@@ -191,7 +196,7 @@ impl VerdictWriter<'_> {
         let samples = &recorded.samples;
         let over_trigger = match &limits.trigger.lane {
             Some(lane) => samples.iter().find(|s| Some(s.call) == lane.call),
-            None => samples.iter().find(|s| s.tokens >= limits.trigger(s)),
+            None => samples.iter().find(|s| limits.reaches_trigger(s)),
         };
         let over_usable = samples.iter().find(|s| s.tokens > limits.usable(s));
         let over_window = samples.iter().find(|s| s.tokens > s.window);
@@ -213,15 +218,16 @@ impl VerdictWriter<'_> {
         } else if let Some(compaction) = &limits.trigger.compaction {
             self.raise_severity(Severity::Warning);
             self.write_first_compaction(compaction, limits.trigger);
-        } else if let Some(sample) = sample_at(samples, peak) {
+        } else if let Some(sample) = sample_at(samples, peak)
+            && limits.usable(sample) > Tokens::ZERO
+        {
             self.write_trigger_not_reached(limits, peak, sample);
         }
-        match (over_usable, over_window) {
-            (_, Some(sample)) if !is_both => {
-                let window = sample.window.short();
-                self.write_crossing(&format!("the window ({window})"), samples, sample);
+        match over_usable {
+            Some(sample) if limits.usable(sample) == Tokens::ZERO => {
+                self.write_nothing_usable(limits, sample);
             }
-            (Some(sample), None) => {
+            Some(sample) if over_window.is_none() => {
                 let usable = limits.usable(sample).short();
                 self.push(format!(
                     " Cut into the output reserve (usable {usable}) at "
@@ -231,6 +237,21 @@ impl VerdictWriter<'_> {
             }
             _ => {}
         }
+        if let Some(sample) = over_window.filter(|_| !is_both) {
+            let window = sample.window.short();
+            self.write_crossing(&format!("the window ({window})"), samples, sample);
+        }
+    }
+
+    /// Adds `The output reserve (32k) leaves no usable tokens in the window (20k) at call 1: lower the reserve or enlarge
+    /// the window.`
+    fn write_nothing_usable(&mut self, limits: Limits<'_>, sample: &Sample) {
+        let (reserve, window) = (limits.output_reserve.short(), sample.window.short());
+        self.push(format!(
+            " The output reserve ({reserve}) leaves no usable tokens in the window ({window}) at "
+        ));
+        self.push_call(sample.call);
+        self.push(": lower the reserve or enlarge the window.");
     }
 
     /// Adds `Never reached the trigger of truncate (126k).`
@@ -259,7 +280,7 @@ impl VerdictWriter<'_> {
         }
     }
 
-    /// Adds `Crossed the trigger (126k) at call 212: read main.ts (+12.8k).`
+    /// Adds `Crossed the trigger (126k) at call 212: read main.ts (message 421, +12.8k).`
     fn write_crossing(&mut self, limit: &str, samples: &[Sample], sample: &Sample) {
         self.push(format!(" Crossed {limit} at "));
         self.push_call(sample.call);
@@ -273,20 +294,24 @@ impl VerdictWriter<'_> {
                 self.push(format!(": system prompt and tools alone are {base}."));
             }
             Some(Culprit::Beginning(n)) => {
-                let plural = if n == 1 { "" } else { "s" };
-                self.push(format!(", which began with {n} message{plural}."));
+                self.push(format!(", which began with {}.", counted(n, "message")));
             }
             None => self.push("."),
         }
     }
 
-    /// Adds `read main.ts (+12.8k).`, linked to the message, with the message's tokens.
+    /// Adds `read main.ts (message 421, +12.8k).`, linked to the message, with the message's tokens.
     fn push_message(&mut self, message: usize) {
         let about = self.estimate_mark();
         let grown = self.case.ledger.message(message).short();
-        let name = MessageName::of(self.case, message).to_string();
-        self.push_link(name, Link::Message(message));
-        self.push(format!(" ({about}+{grown})."));
+        let name = MessageName::of(self.case, message);
+        let number = if name.has_number() {
+            String::new()
+        } else {
+            format!("message {}, ", message + 1)
+        };
+        self.push_link(name.to_string(), Link::Message(message));
+        self.push(format!(" ({number}{about}+{grown})."));
     }
 
     /// Adds the call after the last one if it would overflow. Sessions often end there, and no recorded call shows the
@@ -306,7 +331,7 @@ impl VerdictWriter<'_> {
         let since = last.context_end..session.messages.len();
         let (needed, window) = (self.estimated(tokens), window.short());
         self.push(format!(
-            " The file ends before the next call, which would need {needed}, {share} of {window}"
+            " The file ends before the next call, which would need {needed}, {share} of the {window} window"
         ));
         if let Some(message) = heaviest_message(self.case, since) {
             self.push(": ");
@@ -323,10 +348,9 @@ impl VerdictWriter<'_> {
             return;
         };
         let last_call = self.case.session.calls.len().saturating_sub(1);
-        let plural = if recorded.len() == 1 { "" } else { "s" };
         self.push(" ");
         self.push_link(
-            format!("{} compaction{plural}", recorded.len()),
+            counted(recorded.len(), "compaction"),
             Link::Call(first.call.min(last_call)),
         );
         self.push(" recorded.");

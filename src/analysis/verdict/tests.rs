@@ -145,7 +145,8 @@ fn a_session_that_stays_low_says_that_it_never_reached_the_trigger() {
 
 #[test]
 fn the_message_that_crossed_the_trigger_is_named_and_linked() {
-    let verdict = sentence(&reading_session(640));
+    let case = reading_session(640);
+    let verdict = sentence(&case);
     assert_eq!(
         links(&verdict),
         [
@@ -155,6 +156,10 @@ fn the_message_that_crossed_the_trigger_is_named_and_linked() {
         ],
         "only nouns are links"
     );
+    let weight = case.ledger.message(2).short();
+    let text = verdict.text();
+    let named = format!("at call 2: read main.ts (message 3, +{weight}).");
+    assert!(text.ends_with(&named), "{text}");
     assert_eq!(verdict.severity, Severity::Warning);
 }
 
@@ -240,6 +245,18 @@ fn a_call_within_the_output_reserve_is_distinguished_from_one_above_the_window()
 }
 
 #[test]
+fn a_reserve_without_usable_tokens_is_reported_instead_of_a_trigger_of_zero() {
+    let case = reading_session(1_200);
+    let reserved = verdict(&case, &recorded(&case), WINDOW, &Share(0.75).into());
+    assert_eq!(reserved.severity, Severity::Bad);
+    let text = reserved.text();
+    let expected = "(1.2k) at call 2. The output reserve (1k) leaves no usable tokens in the window (1k) at call 1: \
+                    lower the reserve or enlarge the window. Crossed the window (1k) at call 2: read main.ts (message 3, ";
+    assert!(text.contains(expected), "{text}");
+    assert!(!text.contains("trigger"), "{text}");
+}
+
+#[test]
 fn recorded_compactions_are_counted() {
     let mut builder = builder();
     builder.message(Draft::new(Role::User, text("Begin.")));
@@ -273,10 +290,11 @@ fn messages_after_the_last_call_that_would_overflow_are_reported() {
     let text = verdict.text();
     assert!(text.contains("Never reached the trigger"), "{text}");
     assert!(
-        text.contains("The file ends before the next call, which would need ≈1.52k, 152"),
+        text.contains("The file ends before the next call, which would need ≈1.52k, "),
         "{text}"
     );
-    assert!(text.ends_with("bash make test (≈+1.5k)."), "{text}");
+    let end = "152 % of the 1k window: bash make test (message 3, ≈+1.5k).";
+    assert!(text.ends_with(end), "{text}");
 }
 
 #[test]

@@ -49,15 +49,15 @@ fn headline(input: &ExportInput<'_>, export: &Export, exported: &Exported) -> St
         wording::tokens(exported.before),
         wording::tokens(exported.after),
     );
-    let subject = match export.draft.content {
+    let (subject, result) = match export.draft.content {
         ExportContent::Context => return format!("Context {at}: {after} tokens"),
-        ExportContent::AsShown => format!("History {at}"),
+        ExportContent::AsShown => (format!("History {at}"), "context "),
         ExportContent::CompactNow | ExportContent::CompactNowForced => {
-            "Last recorded context".to_owned()
+            ("Last recorded context".to_owned(), "")
         }
     };
     if exported.changed {
-        format!("{subject}: {before} → {after} tokens")
+        format!("{subject}: {before} → {result}{after} tokens")
     } else {
         format!("{subject}: {before} tokens, unchanged")
     }

@@ -6,6 +6,7 @@ use crate::app::open::document::{Document, Origin};
 use crate::app::settings_panel::knobs::output_reserve;
 use crate::app::settings_panel::policies::Policies;
 use crate::engine::KnobRole;
+use crate::exec::shell::{quoted, quoted_path};
 use crate::presets::known_error;
 use crate::tokens;
 use std::collections::BTreeSet;
@@ -13,7 +14,7 @@ use std::fmt::Write as _;
 
 /// Returns the command.
 pub(in crate::app) fn command(document: &Document, runs: &Runs, policies: &Policies) -> String {
-    let mut line = format!("plimsoll replay {}", quoted(&path(document)));
+    let mut line = format!("plimsoll replay {}", path(document));
     if document.loaded.conversations.len() > 1 {
         let _ = write!(line, " --conversation {}", document.conversation + 1);
     }
@@ -99,37 +100,12 @@ fn changed(lane: &LaneRun) -> Vec<(&str, f64)> {
         .collect()
 }
 
+/// Returns the path of the session file as a word of the command.
 fn path(document: &Document) -> String {
     match &document.origin {
-        // A leading dash would be parsed as an option, even if quoted.
-        Origin::Path(path) if path.to_string_lossy().starts_with('-') => {
-            format!("./{}", path.display())
-        }
-        Origin::Path(path) => path.display().to_string(),
+        Origin::Path(path) => quoted_path(&path.to_string_lossy()),
         Origin::Example(name) => format!("sample_sessions/{name}"),
         // Pasted text is read from standard input.
         Origin::Pasted(_) => "-".to_owned(),
-    }
-}
-
-/// Quotes a word for a POSIX shell if needed.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) && !word.starts_with('-') {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_words_with_special_characters_are_quoted() {
-        assert_eq!(quoted("compression_trigger=0.7"), "compression_trigger=0.7");
-        assert_eq!(quoted("my file's.jsonl"), r"'my file'\''s.jsonl'");
-        assert_eq!(quoted(""), "''");
-        assert_eq!(quoted("$(rm)"), "'$(rm)'");
     }
 }

@@ -175,13 +175,8 @@ pub(in crate::app) fn figures(unit: CostUnit, score: &Score) -> String {
     let mut parts = vec![
         format_cost(unit, unit.of(score)),
         match score.risk.lost {
-            Some(lost) => format!(
-                "{} of {} {} lost",
-                wording::grouped(lost.lost as u64),
-                wording::grouped(lost.stated as u64),
-                lost.label()
-            ),
-            None => format!("{} at risk", wording::grouped(score.risk.references as u64)),
+            Some(lost) => format!("{} lost", lost.of_stated()),
+            None => format!("{} at risk", score.risk.references_text()),
         },
     ];
     if score.risk.blind_edits > 0 {

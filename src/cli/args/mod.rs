@@ -90,6 +90,24 @@ impl GlobalOptions {
         self.apply(&case)
     }
 
+    /// Returns the options that change how a session is read and replayed, with their values. The output reserve is a setting
+    /// of the policy.
+    pub(in crate::cli) fn session_options(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let window = self.window.map(|window| ("--window", window.0.to_string()));
+        let name = self.counter.name;
+        let is_default = name == tokens::default_counter().name;
+        let counter = (!is_default).then(|| ("--counter", name.to_owned()));
+        let restart = |call: &usize| ("--restart", (call + 1).to_string());
+        let error =
+            |error: &ProviderError| ("--error", format!("{}={}", error.call + 1, error.text));
+        window
+            .into_iter()
+            .chain(counter)
+            .chain(self.restarts.iter().map(restart))
+            .chain(self.errors.iter().map(error))
+            .chain(self.manual_edits.options())
+    }
+
     /// Returns true if an option refers to calls or messages of one session.
     pub(in crate::cli) fn refers_to_one_session(&self) -> bool {
         !self.restarts.is_empty() || !self.errors.is_empty() || !self.manual_edits.is_empty()

@@ -11,9 +11,9 @@ use std::borrow::Cow;
 /// The managed conversation that was written.
 #[derive(Serialize, JsonSchema)]
 pub(in crate::cli) struct Compaction<'a> {
-    /// Context before, in tokens.
+    /// Tokens of the last context; with the schedule `replay`, of the history.
     tokens_before: Tokens,
-    /// Context after, in tokens.
+    /// Tokens of the context after.
     tokens_after: Tokens,
     /// Whether the policy acted. If not, nothing is written.
     changed: bool,

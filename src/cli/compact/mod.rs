@@ -126,7 +126,7 @@ impl Args {
         if shared.json {
             json(&json_output::json_output(&job, &exported, resumed.as_ref()))?;
         } else {
-            print(&text(&exported, resumed.as_ref()))?;
+            print(&text(&job, &exported, resumed.as_ref()))?;
         }
         // The offline digest sends no request. If it saves nothing, there was nothing to compact.
         let mut requests = exported.requests.iter().filter(|r| r.prompts > 0);
@@ -229,16 +229,15 @@ pub(super) fn output(path: &str) -> anyhow::Result<PathBuf> {
     Ok(PathBuf::from(path))
 }
 
-fn text(exported: &Exported, resumed: Option<&Resumed>) -> String {
+fn text(job: &ExportJob, exported: &Exported, resumed: Option<&Resumed>) -> String {
+    let (before, after) = (tokens(exported.before), tokens(exported.after));
+    let sizes = match job.schedule {
+        Schedule::Now { .. } => format!("context {before} → {after} tokens"),
+        Schedule::Replay => format!("history {before} → context {after} tokens"),
+    };
     let mut text = match &exported.output {
-        Some(path) => {
-            let (before, after) = (tokens(exported.before), tokens(exported.after));
-            format!(
-                "{before} → {after} tokens, written to {}\n",
-                clean(&path.to_string_lossy())
-            )
-        }
-        None => format!("unchanged: {} tokens\n", tokens(exported.before)),
+        Some(path) => format!("{sizes}, written to {}\n", clean(&path.to_string_lossy())),
+        None => format!("unchanged: {before} tokens\n"),
     };
     checks_text(&mut text, exported);
     if let Some(resumed) = resumed {

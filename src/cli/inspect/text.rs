@@ -81,9 +81,11 @@ impl Findings<'_> {
         line(
             "window",
             &format!(
-                "{} ({})",
+                "{} ({}), reserve {}, usable {}",
                 tokens(self.case.windows.largest()),
-                window_source(self.case)
+                window_source(self.case),
+                tokens(self.reserve),
+                tokens(self.usable())
             ),
         );
         line("trigger", &self.trigger_text());
@@ -112,8 +114,16 @@ impl Findings<'_> {
                 tokens(lane.tokens),
                 lane.name
             ),
-            None => "no policy has one for this window".to_owned(),
+            None if self.usable() == Tokens::ZERO => {
+                "none: the reserve leaves no usable tokens; set a smaller --output-reserve or a larger --window".to_owned()
+            }
+            None => "none: the default policy has no trigger for this window".to_owned(),
         }
+    }
+
+    /// Returns the usable window.
+    fn usable(&self) -> Tokens {
+        self.case.windows.largest() - self.reserve
     }
 
     /// Formats the number and the kind of the conversation.

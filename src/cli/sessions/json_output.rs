@@ -1,7 +1,9 @@
 //! The result of `plimsoll sessions` as JSON.
 
 use super::{rfc3339, shown};
-use crate::exec::stores::{Listed, Listing, PeakAccuracy, SessionSummary, existing_folders};
+use crate::exec::stores::{
+    FoundFile, Listed, Listing, PeakAccuracy, SessionSummary, existing_folders,
+};
 use crate::units::{Bytes, Share, Tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -75,13 +77,23 @@ struct ParentEntry<'a> {
 
 /// A file that cannot be opened as a session.
 #[derive(Serialize, JsonSchema)]
-struct UnreadableEntry<'a> {
+pub(super) struct UnreadableEntry<'a> {
     /// Path of the file.
     path: String,
     /// Agent whose folder contains the file; null in a folder that was given.
     agent: Option<&'a str>,
     /// Why the file cannot be opened.
     reason: &'a str,
+}
+
+impl<'a> UnreadableEntry<'a> {
+    pub(super) fn new(found: &'a FoundFile, reason: &'a str) -> Self {
+        Self {
+            path: shown(&found.path),
+            agent: found.agent,
+            reason,
+        }
+    }
 }
 
 /// A folder that was searched.
@@ -95,13 +107,17 @@ struct FolderEntry {
 
 /// Returns the JSON output.
 pub(super) fn json_output<'a>(listing: &'a Listing, folders: &[PathBuf]) -> SessionList<'a> {
+    let unreadable = listing.unread.iter().map(|listed| {
+        let reason = listed.summary.as_ref().err().map_or("", String::as_str);
+        UnreadableEntry::new(&listed.found, reason)
+    });
     let readable = listing.sessions.iter().filter_map(|listed| {
         let summary = listed.summary.as_ref().ok()?;
         Some(session(listed, summary))
     });
     SessionList {
         sessions: readable.collect(),
-        unreadable: listing.unread.iter().map(unreadable).collect(),
+        unreadable: unreadable.collect(),
         searched: searched(folders),
         not_listed: listing.left,
     }
@@ -130,14 +146,6 @@ fn session<'a>(listed: &'a Listed, summary: &'a SessionSummary) -> SessionEntry<
             id: &parent.id,
             title: parent.title.as_deref(),
         }),
-    }
-}
-
-fn unreadable(listed: &Listed) -> UnreadableEntry<'_> {
-    UnreadableEntry {
-        path: shown(&listed.found.path),
-        agent: listed.found.agent,
-        reason: listed.summary.as_ref().err().map_or("", String::as_str),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `plimsoll sessions --search`: sessions with messages that match a query.
 
-use super::json_output::SessionLocation;
+use super::json_output::{SessionLocation, UnreadableEntry};
 use super::{TITLE_CHARS, UNREAD, rfc3339, shown, time};
 use crate::cli::args::GlobalOptions;
 use crate::cli::found::{self, FoundEntry, SNIPPET};
@@ -34,7 +34,7 @@ pub(in crate::cli) struct SessionSearch<'a> {
     /// Sessions with a match.
     sessions: Vec<FoundSessionEntry<'a>>,
     /// Files that cannot be opened as a session.
-    unreadable: Vec<UnsearchedEntry<'a>>,
+    unreadable: Vec<UnreadableEntry<'a>>,
     /// Number of older sessions with a match that `--limit` excluded.
     not_listed: usize,
 }
@@ -50,15 +50,6 @@ struct FoundSessionEntry<'a> {
     matches: usize,
     /// The first messages that match.
     found: Vec<FoundEntry<'a>>,
-}
-
-/// A file that cannot be opened as a session.
-#[derive(Serialize, JsonSchema)]
-struct UnsearchedEntry<'a> {
-    /// Path of the file.
-    path: String,
-    /// Why the file cannot be opened.
-    reason: &'a str,
 }
 
 /// Searches these files and prints the result. Without a session, prints `nothing`.
@@ -95,10 +86,8 @@ pub(super) fn run(
 }
 
 fn json_output<'a>(result: &'a SearchResult, n_shown: usize, query: &'a str) -> SessionSearch<'a> {
-    let unreadable = result.unread.iter().map(|file| UnsearchedEntry {
-        path: shown(&file.path),
-        reason: &file.reason,
-    });
+    let unreadable = result.unread.iter();
+    let unreadable = unreadable.map(|file| UnreadableEntry::new(&file.found, &file.reason));
     SessionSearch {
         query,
         searched: result.n_searched,

@@ -103,7 +103,9 @@ struct RecommendationEntry<'a> {
     safest: usize,
     /// Settings that differ from the policy's defaults, as `--set` takes them.
     set: Vec<String>,
-    /// Reason as a sentence.
+    /// Command that writes the managed conversation with this setting; `FILE` takes the place of standard input.
+    command: String,
+    /// Reason as a sentence. It counts predicted summaries as empty.
     text: &'a str,
     /// The alternatives as a sentence; null if there are none.
     others: Option<&'a str>,
@@ -200,6 +202,7 @@ impl Findings {
             cheapest: found.cheapest,
             safest: found.safest,
             set: self.set(&swept.points[found.point]),
+            command: self.command(&swept.points[found.point], Some(&swept.id)),
             text: &found.text,
             others: found.others.as_deref(),
             saved_share: swept.saved,

@@ -9,11 +9,13 @@ mod text;
 use super::args::GlobalOptions;
 use super::output::{json, print, print_wrapped, progress};
 use super::status::Status;
-use super::targets::{Skipped, Targets};
+use super::targets::{SessionId, Skipped, Targets};
 use crate::analysis::tune::{Point, Robust, Subject, SweptSession, changed_settings, plan, robust};
+use crate::exec::shell::{quoted, quoted_path};
 use crate::units::Share;
 pub(super) use json_output::Sweep;
 use options::{Options, Policies};
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use swept::{SweepJob, Swept};
 
@@ -35,6 +37,8 @@ struct Findings {
     subjects: Vec<Subject>,
     /// The policies as `--policy` names them.
     words: Vec<String>,
+    /// Options of the command that apply to every session.
+    shared: GlobalOptions,
     weight: Share,
     sessions: Vec<Swept>,
     robust: Option<Robust>,
@@ -76,6 +80,7 @@ impl Args {
         let findings = Findings {
             subjects,
             words,
+            shared: shared.clone(),
             weight,
             are_many: targets.are_many() || sessions.len() > 1,
             sessions,
@@ -94,6 +99,27 @@ impl Args {
 }
 
 impl Findings {
+    /// Returns the command that writes the managed conversation of a session with the settings of a point. Without a session,
+    /// or for standard input, the word `FILE` takes the place of the path.
+    fn command(&self, point: &Point, session: Option<&SessionId>) -> String {
+        let file = session.filter(|id| id.file != "-");
+        let file = file.map_or_else(|| "FILE".to_owned(), |id| quoted_path(&id.file));
+        let mut command = format!("plimsoll compact {file}");
+        let given = || self.shared.conversation.map(|number| number + 1);
+        let conversation = session.map_or_else(given, SessionId::number);
+        let policy = ("--policy", self.words[point.subject].clone());
+        let options = conversation
+            .map(|number| ("--conversation", number.to_string()))
+            .into_iter()
+            .chain([("--schedule", "replay".to_owned()), policy])
+            .chain(self.set(point).into_iter().map(|set| ("--set", set)))
+            .chain(self.shared.session_options());
+        for (option, value) in options {
+            let _ = write!(command, " {option} {}", quoted(&value));
+        }
+        command
+    }
+
     /// Returns the settings of a point that differ from the policy's defaults, as `--set` takes them.
     fn set(&self, point: &Point) -> Vec<String> {
         let subject = &self.subjects[point.subject];

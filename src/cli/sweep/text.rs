@@ -6,6 +6,7 @@ use crate::analysis::tune::{
     trade_off,
 };
 use crate::cli::output::{clean, counted, percent, tokens};
+use crate::cli::targets::SessionId;
 use crate::engine::Budget;
 use crate::figure::usd;
 use crate::units::{Share, Tokens};
@@ -62,6 +63,9 @@ impl Findings {
                 hidden.len()
             );
         }
+        if rows.iter().any(|idx| swept.fewest.contains_key(idx)) {
+            text.push_str("At risk: from predicted summaries that contain the names used most to empty ones. Settings are compared by the higher number.\n");
+        }
         if let Some(noise) = swept.noise.filter(|noise| noise.compactions > 0) {
             let _ = writeln!(
                 text,
@@ -83,7 +87,7 @@ impl Findings {
                 if let Some(saved) = swept.saved {
                     let _ = writeln!(text, "{}", saved_text(saved));
                 }
-                self.paste(text, &swept.points[found.point]);
+                self.paste(text, &swept.points[found.point], Some(&swept.id));
             }
         }
     }
@@ -166,13 +170,9 @@ impl Findings {
         clean(&all.join(" ")).into_owned()
     }
 
-    /// Appends the options that select a point.
-    fn paste(&self, text: &mut String, point: &Point) {
-        let _ = write!(text, "  --policy {}", clean(&self.words[point.subject]));
-        for set in self.set(point) {
-            let _ = write!(text, " --set {}", clean(&set));
-        }
-        text.push('\n');
+    /// Appends the command that compacts with the settings of a point.
+    fn paste(&self, text: &mut String, point: &Point, session: Option<&SessionId>) {
+        let _ = writeln!(text, "  {}", clean(&self.command(point, session)));
     }
 
     /// Returns the text for several sessions: the best setting of each, and one setting for all.
@@ -234,7 +234,7 @@ impl Findings {
                 ),
             };
         }
-        self.paste(text, point);
+        self.paste(text, point, None);
     }
 
     fn row(&self, text: &mut String, idx: usize, swept: &Swept, name: &str) {

@@ -5,6 +5,7 @@ use super::promise::Promise;
 use crate::engine::{
     Answer, Case, Reply, Request, Schedule, WindowPlan, WindowSource, digest, drive,
 };
+use crate::figure::tokens;
 use crate::session::Session;
 use std::sync::Arc;
 
@@ -41,7 +42,7 @@ pub(super) fn check(promise: &Promise<'_>, read: Session) -> Check {
         "true" => "its stage runs at each call".to_owned(),
         when => format!("`{when}` is met"),
     };
-    let (before, after) = (event.before.0, event.after.0);
+    let (before, after) = (tokens(event.before), tokens(event.after));
     Check::passed(
         NAME,
         format!(

@@ -3,6 +3,7 @@
 use super::contents;
 use super::outcome::Check;
 use super::promise::{Promise, context_messages};
+use crate::figure::{grouped, tokens};
 use crate::session::{Kind, ManagedEntry, ManagedPart, Session, kind_of};
 use crate::tokens::TokenLedger;
 use crate::units::Tokens;
@@ -18,7 +19,11 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
         .map(|idx| ledger.message(idx))
         .sum();
     let measured = measured + promise.overhead;
-    let figures = format!("expected {}, measured {}", promise.tokens.0, measured.0);
+    let figures = format!(
+        "expected {}, measured {}",
+        tokens(promise.tokens),
+        tokens(measured)
+    );
     if promise.is_same_format() {
         return if measured == promise.tokens {
             Check::passed(NAME, figures)
@@ -138,7 +143,7 @@ impl std::fmt::Display for Difference {
         write!(
             f,
             "{} {more} of {}",
-            self.promised.abs_diff(self.measured),
+            grouped(self.promised.abs_diff(self.measured)),
             GROUPS[self.group]
         )
     }

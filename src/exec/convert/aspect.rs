@@ -1,6 +1,7 @@
 //! Aspects of a conversion: whether the session has them and the written file kept them, with their descriptions for users.
 
 use crate::exec::contents::Located;
+use crate::figure::plural;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::hash::Hash;
@@ -56,7 +57,7 @@ impl Aspect {
         if !self.messages.is_empty() {
             let numbers = self.messages.iter().map(|idx| grouped(*idx as u64 + 1));
             let numbers: Vec<String> = numbers.collect();
-            let s = if numbers.len() == 1 { "" } else { "s" };
+            let s = plural(numbers.len(), "message");
             let more = if numbers.len() < self.held - self.kept {
                 ", …"
             } else {

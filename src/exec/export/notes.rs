@@ -2,7 +2,7 @@
 
 use super::job::ExportJob;
 use crate::engine::{Budget, Effect, Event, Hook, Outcome, Schedule, simulate};
-use crate::figure::{self, counted};
+use crate::figure::{counted, tokens};
 use crate::session::RecordedCompaction;
 use crate::units::Tokens;
 use std::collections::BTreeSet;
@@ -40,7 +40,7 @@ fn still_too_large(job: &ExportJob, after: Tokens) -> Option<String> {
     let text = || {
         format!(
             "still more than the usable window of {} tokens: the next call would overflow",
-            usable.0
+            tokens(usable)
         )
     };
     (after > usable).then(text)
@@ -61,7 +61,7 @@ fn last_call(job: &ExportJob) -> Option<String> {
         format!(
             "call {}{model} reports {} tokens, fewer than its messages have: its context is not recorded, so unrecorded text is estimated from earlier calls",
             call + 1,
-            figure::tokens(reported)
+            tokens(reported)
         )
     })
 }

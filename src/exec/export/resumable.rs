@@ -8,6 +8,7 @@ use super::run::{Exported, export};
 use crate::exec::check::Check;
 use crate::exec::files::unfinished::TemporaryFolder;
 use crate::exec::files::{create_private_folder, short_reason, write_error, write_new};
+use crate::exec::shell::quoted;
 use crate::figure::counted;
 use crate::formats::{self, FORMATS, Format, Input, NewSession, Resumable, Resume};
 use crate::session::Session;
@@ -224,16 +225,6 @@ fn command(project: Option<&Path>, resume: &str) -> String {
     match project {
         Some(project) => format!("cd {} && {resume}", quoted(&project.to_string_lossy())),
         None => resume.to_owned(),
-    }
-}
-
-/// Quotes a text as one word of a shell command.
-fn quoted(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
     }
 }
 

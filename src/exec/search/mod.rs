@@ -13,7 +13,6 @@ use file::{SearchedFile, SearchedIndex, from_file, from_index};
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::HashSet;
-use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 /// Files that are searched at once.
@@ -57,7 +56,7 @@ pub struct FoundSession {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadFile {
     /// The file.
-    pub path: PathBuf,
+    pub found: FoundFile,
     /// The reason, in one line.
     pub reason: String,
 }
@@ -245,7 +244,7 @@ impl SearchedFiles {
     ) {
         self.unread
             .extend(searched.problem.map(|reason| UnreadFile {
-                path: file.path.clone(),
+                found: file.clone(),
                 reason,
             }));
         for session in searched.sessions {

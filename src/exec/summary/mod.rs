@@ -22,6 +22,7 @@ pub(super) use responder::{Exchanges, send};
 pub use summarizer::Summarizer;
 
 use crate::engine::{Answer, Case, Reply, Request, digest};
+use crate::figure::tokens;
 use reply::{Failure, ModelReply};
 use responder::Responder;
 use std::sync::Arc;
@@ -177,8 +178,8 @@ fn pasted(case: &Case, request: &Request, text: &str) -> Result<Reply, Failure> 
     if request.fits(case, text) {
         return Ok(Reply::Summary(Arc::from(text)));
     }
-    let weight = case.ledger.weigh(&request.message(text)).0;
-    let most = request.max_tokens.0;
+    let weight = tokens(case.ledger.weigh(&request.message(text)));
+    let most = tokens(request.max_tokens);
     Err(Failure::fatal(format!(
         "the summary has {weight} tokens and {most} are allowed; shorten it or raise summary_max_tokens"
     )))

@@ -10,6 +10,7 @@ use super::responder::Responder;
 use crate::chat::{ChatMessage, SummaryRequest};
 use crate::engine::{Case, Request, RequestSize, transcript, transcript_parts};
 use crate::exec::files::read_text;
+use crate::figure::grouped;
 use crate::presets::{self, models};
 use crate::providers::Prompt;
 use crate::session::{Body, Session};
@@ -228,7 +229,7 @@ impl<'a> OwnPrompt<'a> {
                     let note = is_split.then(|| {
                         format!(
                             "the messages to summarize ({} tokens) overflow the model's window; they were sent in {} parts, each with the summary so far",
-                            self.transcript_tokens,
+                            grouped(self.transcript_tokens),
                             parts.len()
                         )
                     });

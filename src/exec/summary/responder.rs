@@ -6,6 +6,7 @@ use super::reply::{Failure, ModelReply};
 use super::summarizer::Summarizer;
 use crate::engine::Case;
 use crate::exec::model::{AskEvent, ask};
+use crate::figure::grouped;
 use crate::providers::{Answer, Prompt, Stop, plain_line};
 use std::collections::HashMap;
 use std::time::Instant;
@@ -189,8 +190,9 @@ fn within_limit(
         return Ok(reply);
     }
     Err(Failure::unusable(format!(
-        "the answer has {} tokens, more than the {limit} allowed",
-        received.unwrap_or(counted)
+        "the answer has {} tokens, more than the {} allowed",
+        grouped(received.unwrap_or(counted)),
+        grouped(limit)
     )))
 }
 

@@ -13,14 +13,14 @@ collapsed comes compact compact_context compacted compacted_tokens compacting co
 completion_tokens compress compressing compression conf consecutive contained content context context_pressure \
 context_window contextLength continues conversation cooldowns could count counters counting counts crossed cut cuts \
 daily definitions depend depends described detected did different dispatched do document does done drop dropped \
-dropping due each effect either emergency emergency_compact empty end ends enough error estimate estimate_after even \
+dropping due each effect either emergency emergency_compact empty end ends enlarge enough error estimate estimate_after even \
 every everything exact exceeded exceeds executed executing existing fail failed failing fails failure fallback \
 falling far few few_turns fifth file file's files fire_count first fit fits flush flushes following for force forced \
 found freed from full gives go goes gone had half hand handler handles has have held here historical history \
 history_messages history_tokens hook hook_compact hook_eval hook_exec hook_log hooks_fired how however if ignored \
 ignores image images in include info injected input inserted inside instruction instructions into is it its itself \
 json keep keep_turns keeping keeps kept knows large larger largest last last_compact_turn late later least leaves \
-left left_out length less level like limit line lines list listed little log longer loop lost made makes manual \
+left left_out length less level like limit line lines list listed little log longer loop lost lower made makes manual \
 manually many max max_chars max_llm_retries max_output max_steps max_tokens max_turns maximum media memory \
 memoryflush merged message message's message_threshold message_tokens messages messages_dropped messages_left_out \
 messages_loaded messages_passed messages_removed messages_restored messages_summarized micro middle min minimum \
