@@ -172,15 +172,18 @@ fn a_manifest_with_a_forged_size_is_rejected() {
     fs::write(at("m.json"), &managed).unwrap();
     fs::write(at("m.removed.jsonl"), "").unwrap();
     let mark = |name: &str, bytes: usize, of: &[u8]| serde_json::json!({"name": name, "bytes": bytes, "sha256": plimsoll::exec::fingerprint(of)});
-    let takes = vec![serde_json::json!({"managed": [0, managed.len()]}); 1_000_000];
+    let take = serde_json::json!({"managed": [0, managed.len()]}).to_string();
+    let takes = vec![take; 1_000_000].join(",");
     for (stated, why) in [(1 << 20, "more than the"), (1 << 40, "too large")] {
         let manifest = serde_json::json!({
             "source": mark("s.json", stated, b""),
             "managed": mark("m.json", managed.len(), &managed),
             "removed": mark("m.removed.jsonl", 0, b""),
-            "restore": takes,
+            "restore": [],
         });
-        fs::write(at("m.manifest.json"), manifest.to_string()).unwrap();
+        let manifest = manifest.to_string();
+        let manifest = manifest.replace(r#""restore":[]"#, &format!(r#""restore":[{takes}]"#));
+        fs::write(at("m.manifest.json"), manifest).unwrap();
         let refused = restore(&at("m.json"), None).unwrap_err();
         assert!(refused.contains(why), "{refused}");
     }

@@ -14,11 +14,15 @@ static VALUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 
+/// The sign before a number. Most lines have none, and [`VALUE`] is slow.
+static SIGN: LazyLock<Option<Regex>> =
+    LazyLock::new(|| compile(r"(?::|=|\bis\b|\bto\b)[ \t]{0,8}`?\*{0,2}[$€£]?\d"));
+
 /// Maximum number of values of a part.
 const MAX_PER_PART: usize = 5;
 
 pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
-    let Some(pattern) = VALUE.as_ref() else {
+    let (Some(value), Some(sign)) = (VALUE.as_ref(), SIGN.as_ref()) else {
         return;
     };
     let texts = material.texts(|message| {
@@ -28,20 +32,17 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
     let results = material.command_results();
     let results = results.map(|(located, text)| (located, text, output_start(text)));
     for (located, text, start) in texts.chain(results) {
-        let hits = pattern.captures_iter(text).filter_map(|hit| {
-            let (label, value) = (hit.get(1)?, hit.get(2)?);
-            let label_text = label.as_str().trim();
-            let value_text = value.as_str().trim();
-            let is_fact = label.start() >= start
-                && is_specific(value_text)
-                && is_label(label_text)
-                && is_whole(text, value.start() + value_text.len());
-            is_fact.then(|| {
-                (
-                    label.start()..value.start() + value_text.len(),
-                    label_text,
-                    value_text,
-                )
+        let lines = lines(text, start).filter(|(_, line)| sign.is_match(line));
+        let hits = lines.flat_map(|(line_start, line)| {
+            value.captures_iter(line).filter_map(move |hit| {
+                let (label, value) = (hit.get(1)?, hit.get(2)?);
+                let label_text = label.as_str().trim();
+                let value_text = value.as_str().trim();
+                let end = value.start() + value_text.len();
+                let is_fact =
+                    is_specific(value_text) && is_label(label_text) && is_whole(line, end);
+                let span = line_start + label.start()..line_start + end;
+                is_fact.then_some((span, label_text, value_text))
             })
         });
         for (span, label, value) in hits.take(MAX_PER_PART) {
@@ -54,6 +55,16 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
             );
         }
     }
+}
+
+/// Returns the lines of a text from an offset on, each with its offset.
+fn lines(text: &str, start: usize) -> impl Iterator<Item = (usize, &str)> {
+    let mut next = start;
+    text[start..].split('\n').map(move |line| {
+        let start = next;
+        next += line.len() + 1;
+        (start, line)
+    })
 }
 
 /// Maximum number of lines of a head before the output of a command.
