@@ -9,9 +9,10 @@ use std::collections::HashMap;
 /// The names of a session and when the model last used each.
 #[derive(Debug)]
 pub struct LastUses<'a> {
-    session: &'a Session,
     /// The last model message with each name, without names in too many messages.
     last: HashMap<&'a str, u32>,
+    /// The last model message that uses a name of each message; `None` if no later message does.
+    of_messages: Vec<Option<u32>>,
 }
 
 /// Names in more messages than this, and in more than one in [`COMMON`], are ignored as too common.
@@ -53,12 +54,16 @@ impl<'a> LastUses<'a> {
                 });
             }
         }
+        let mut names_of_messages = Vec::new();
         for (number, message) in (1..).zip(&session.messages) {
             for part in session.parts_of(message) {
                 each_name(&part.body, |word| {
-                    if let Some(name) = names.get_mut(word) {
-                        name.messages += u32::from(name.latest != number);
+                    if let Some(name) = names.get_mut(word)
+                        && name.latest != number
+                    {
+                        name.messages += 1;
                         name.latest = number;
+                        names_of_messages.push((number - 1, word));
                     }
                 });
             }
@@ -66,22 +71,19 @@ impl<'a> LastUses<'a> {
         let most = RARE.max(session.messages.len() / COMMON);
         names.retain(|_, name| name.messages as usize <= most);
         let last = names.into_iter().map(|(word, name)| (word, name.named));
-        Self {
-            session,
-            last: last.collect(),
+        let last: HashMap<&str, u32> = last.collect();
+        let mut of_messages = vec![None; session.messages.len()];
+        for (message, word) in names_of_messages {
+            let user = last.get(word).filter(|user| **user > message);
+            let latest = &mut of_messages[message as usize];
+            *latest = user.copied().max(*latest);
         }
+        Self { last, of_messages }
     }
 
     /// Returns the last model message that uses a name of this message; none if no later message does.
     pub fn of_message(&self, message: usize) -> Option<usize> {
-        let mut last = None;
-        for part in self.session.parts_of(&self.session.messages[message]) {
-            each_name(&part.body, |word| {
-                last = last.max(self.last.get(word).copied());
-            });
-        }
-        last.map(|user| user as usize)
-            .filter(|user| *user > message)
+        self.of_messages[message].map(|user| user as usize)
     }
 
     /// Counts the lines of a message's text that contain a name.
