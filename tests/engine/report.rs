@@ -3,7 +3,7 @@
 
 use crate::conversation::{Talk, part, text};
 use plimsoll::analysis::facts::{Facts, LaneSurvival};
-use plimsoll::analysis::{Finding, FindingKind, findings};
+use plimsoll::analysis::{Finding, FindingKind, Trigger, findings, verdict};
 use plimsoll::engine::{
     Case, Effect, Halt, KnobValues, ManualEdits, Outcome, Policy, Sample, Warning, recorded,
     simulate,
@@ -532,12 +532,13 @@ fn the_verdict_never_denies_a_compaction() {
     let (mut never, mut below) = (0, 0);
     for path in samples() {
         let case = sample_case(&path);
+        let recorded = really(&case).outcome;
         for name in PRESETS.iter().map(|preset| preset.name) {
-            let lanes = [really(&case), preset(&case, name, &[])];
-            let events = &lanes[1].outcome.events;
+            let lane = preset(&case, name, &[]);
+            let events = &lane.outcome.events;
             let compacts = events.iter().any(|event| event.effect == Effect::Removed);
-            let verdict = report(&case, &lanes, &[], false).verdict;
-            let text: String = verdict.iter().map(ToString::to_string).collect();
+            let trigger = Trigger::of_lanes(&case, RESERVE, lane.lane());
+            let text = verdict(&case, &recorded, RESERVE, &trigger).text();
             let says_never = text.contains("Never reached");
             let names_call = text.contains(&format!("{name} compacts from call "));
             assert!(!(says_never && compacts), "{name}: {text}");

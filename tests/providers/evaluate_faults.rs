@@ -87,7 +87,7 @@ impl Fault {
         serve: impl Fn(&mut Client, usize) + Send + Sync + 'static,
     ) -> Self {
         Self {
-            limit: millis(600),
+            limit: millis(800),
             ..Self::new(name, FAILED, serve)
         }
     }
@@ -133,11 +133,13 @@ fn of_the_moment() -> Vec<Fault> {
         }
     };
     faults.push(Fault::timed_out("sends slowly forever", slowly));
-    let informational = b"HTTP/1.1 100 Continue\r\n\r\n".repeat(50);
-    faults.push(Fault::timed_out(
-        "informational responses",
-        move |client, _| client.send_forever(&informational),
-    ));
+    let informational = |client: &mut Client, _| {
+        for _ in 0..200 {
+            client.send(b"HTTP/1.1 100 Continue\r\n\r\n");
+            std::thread::sleep(millis(20));
+        }
+    };
+    faults.push(Fault::timed_out("informational responses", informational));
     faults.push(Fault::of_bytes(
         "a bad request",
         FAILED,
@@ -336,7 +338,11 @@ fn model(api: &str, server: &Server, limit: Duration) -> Model {
 }
 
 fn job(tier: Tier) -> EvaluationJob {
-    let mut job = job_of(tier, case(40), &["summarize"], 1);
+    job_of_calls(tier, 40)
+}
+
+fn job_of_calls(tier: Tier, calls: usize) -> EvaluationJob {
+    let mut job = job_of(tier, case(calls), &["summarize"], 1);
     job.max_probes = 2;
     job
 }
@@ -380,7 +386,7 @@ fn check_each<T: Send>(faults: impl IntoIterator<Item = T>, check: impl Fn(T) + 
     let queue = Mutex::new(faults.into_iter());
     let next = || queue.lock().expect("nobody panics with it").next();
     std::thread::scope(|scope| {
-        for _ in 0..8 {
+        for _ in 0..16 {
             scope.spawn(|| {
                 while let Some(fault) = next() {
                     check(fault);
@@ -394,7 +400,9 @@ fn check_each<T: Send>(faults: impl IntoIterator<Item = T>, check: impl Fn(T) + 
 fn assert_survives(tier: Tier, fault: Fault) {
     let here = tempfile::tempdir().expect("a temporary folder");
     let path = here.path().join("log.jsonl");
-    let job = job(tier);
+    // Enough that several requests meet the fault. Few, because each fault takes seven runs.
+    let calls = if matches!(tier, Tier::Judge) { 40 } else { 26 };
+    let job = job_of_calls(tier, calls);
     let name = fault.name;
     let faulty = FaultyServer::new(fault.api, fault.serve, Faulty::Questions);
     let model = model(fault.api, &faulty.server, fault.limit);
@@ -485,7 +493,7 @@ fn faulty_summaries_end_a_sample_or_follow_the_policy_and_every_question_is_coun
 fn assert_summary_fault_is_counted(tier: Tier, fault: Fault) {
     let here = tempfile::tempdir().expect("a temporary folder");
     let path = here.path().join("log.jsonl");
-    let mut job = job(tier);
+    let mut job = job_of_calls(tier, 26);
     job.samples = 2;
     let faulty = FaultyServer::new(fault.api, fault.serve, Faulty::Summaries);
     let model = model(fault.api, &faulty.server, fault.limit);
