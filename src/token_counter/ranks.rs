@@ -7,7 +7,8 @@ use std::collections::HashMap;
 pub(super) const MAX_SHORT_BYTES: usize = 13;
 /// Size of the table: a power of two, a third more than the short tokens of the largest vocabulary. Frequent tokens
 /// come first and stay in the CPU cache.
-const TABLE_SIZE: usize = 1 << 18;
+const TABLE_SIZE: usize = 1 << TABLE_BITS;
+const TABLE_BITS: u32 = 18;
 /// A token's bytes, its length and its rank share a 128-bit number.
 const LENGTH_AT: u32 = 8 * MAX_SHORT_BYTES as u32;
 const RANK_AT: u32 = LENGTH_AT + 4;
@@ -164,7 +165,8 @@ impl Ranks {
 
     /// Returns the index of a token in the table, or of the free entry for it.
     fn index_of(&self, key: u128, hash: u64) -> usize {
-        let mut at = (hash >> 32) as usize % TABLE_SIZE;
+        // The highest bits depend on every byte. By others, tokens with a common beginning would share a place.
+        let mut at = (hash >> (u64::BITS - TABLE_BITS)) as usize;
         while self.table[at] != 0 && self.table[at] & KEY_MASK != key {
             at = (at + 1) % TABLE_SIZE;
         }

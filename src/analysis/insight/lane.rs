@@ -104,7 +104,7 @@ fn cannot_get_below(case: &Case, lane: &Lane<'_>) -> Option<Insight> {
             stuck.in_all
         ),
         evidence: format!(
-            "always keeps at least {} of {} tokens at the trigger",
+            "always keeps at least {} tokens; the trigger is at {}",
             stuck.least.short(),
             stuck.limit.short()
         ),

@@ -17,7 +17,7 @@ pub(in crate::cli) struct Compaction<'a> {
     tokens_after: Tokens,
     /// Whether the policy acted. If not, nothing is written.
     changed: bool,
-    /// Path of the new file; null if nothing was written or the session was added to the agent's own store.
+    /// Path of the new file, with `--resumable` in the agent's own store; null if nothing was written.
     output: Option<Cow<'a, str>>,
     /// Files in the folder of the output, which `restore` needs; null if nothing was written.
     sidecars: Option<SidecarPaths<'a>>,
