@@ -214,7 +214,7 @@ fn kept_content(policy: &Policy, knobs: &KnobValues) -> Option<KeptContent> {
     Some(KeptContent::Newest(keeps(policy, stage, knobs)?, summary))
 }
 
-/// Returns the trigger as a share of usable; none if the policy counts otherwise or has other conditions.
+/// Returns the trigger as a share of the usable window; `None` if the policy counts otherwise or has other conditions.
 fn trigger(policy: &Policy, knobs: &KnobValues) -> Option<f64> {
     let knob = policy.knob_for(KnobRole::CompressionTrigger)?;
     let is_plain = matches!(policy.meter.count, Count::True) && knob.unit == "share of usable";

@@ -121,7 +121,7 @@ impl Config {
         own.unwrap_or(&self.knobs)
     }
 
-    /// Returns the options for loading a conversation with this tokenizer.
+    /// Returns the options for loading the conversation with this index (from 0), counted by the selected tokenizer.
     pub fn load_options(&self, conversation: usize) -> LoadOptions {
         LoadOptions {
             counter: tokens::by_name(self.counter).unwrap_or_else(tokens::default_counter),

@@ -1,5 +1,8 @@
-//! The window, drawn from document, config, view and selection. Panels read state and send commands, which one place
+//! The window, drawn from document, config, view and selection. Panels read state and send commands, which `dispatch.rs`
 //! executes after the frame. Sessions are analyzed in [`crate::analysis`].
+//!
+//! `App::session` is the state of the shown tab, `App::tabs` has the hidden ones. The other fields of `App` belong to no
+//! session.
 //!
 //! # How to write a drawer tab
 //!
@@ -102,12 +105,15 @@ pub struct App {
     saving: Option<PresetSaving>,
     /// The session of the shown tab, with its view and dialogs.
     session: SessionTab,
+    /// The dialog of run logs, while it is open.
     logs: Option<RunLogs>,
     /// The command palette, while it is open.
     palette: Option<PaletteState>,
     /// The session to compare with the first one, until that is loaded.
     requested_comparison: Option<PathBuf>,
+    /// The hidden tabs, and which one is shown.
     tabs: Tabs,
+    /// The system's file dialog, while it is open.
     dialog: Option<shell::file_dialog::FileDialog>,
     /// A pending request for the clipboard.
     pasting: Option<open::paste::ClipboardRequest>,
@@ -257,7 +263,7 @@ impl App {
         is_writing || measures || lists || asks || helps
     }
 
-    /// Returns the session list while it is in front.
+    /// Returns the session list while it covers the session.
     fn list(&self) -> Option<&Sessions> {
         self.session.sessions.as_ref().filter(|list| list.is_shown)
     }

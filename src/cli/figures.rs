@@ -61,6 +61,7 @@ impl From<&FiguresEntry> for Score {
             total: Tokens(entry.tokens_total),
             risk: Risk {
                 references: entry.at_risk,
+                // Figures do not record whether summaries were predicted.
                 may_be_fewer: false,
                 blind_edits: entry.blind_edits,
                 refetch: Tokens(entry.reread_tokens),

@@ -7,7 +7,7 @@ use crate::units::Tokens;
 use std::fmt;
 
 impl Accuracy {
-    /// Returns the accuracy as a word.
+    /// Returns the accuracy as a word, as in JSON output.
     pub fn name(self) -> &'static str {
         match self {
             Self::Reported => "reported",
@@ -33,7 +33,7 @@ impl fmt::Display for Accuracy {
     }
 }
 
-/// Returns the accuracy of the counts as text.
+/// Returns the accuracy of a session's counts and their counter as text: `exact (o200k_base)`.
 pub fn accuracy_sentence(case: &Case) -> String {
     let counter = case.ledger.counter.name;
     match case.ledger.accuracy {

@@ -4,6 +4,6 @@
 mod fixtures;
 
 mod codex_export;
+mod every_format;
 mod lossless;
 mod managed;
-mod managed_copies;

@@ -5,8 +5,8 @@ use super::{AnsweredProbe, Choice, Order, Probe, ProbeAnswers, ProbeOutcome};
 use crate::analysis::statistics::{Conclusion, Estimate, Generator, effect_retained};
 use rayon::prelude::*;
 
-/// A reader that answers from its context alone: right if the truth stands there; else it chooses A with `bias`, or else it is
-/// right with `luck`.
+/// A reader that answers from its context alone. If the context contains the truth, it is right. If not, it chooses A
+/// with probability `bias`, and otherwise is right with probability `luck`.
 struct Reader {
     generator: Generator,
     luck: f64,

@@ -1,9 +1,9 @@
-//! The settings of a policy that differ from others.
+//! The settings of a policy that differ from given ones.
 
 use crate::engine::{KnobValues, Policy};
 use std::fmt;
 
-/// A setting that differs from another value.
+/// A setting whose value differs from a given one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedSetting {
     /// Name of the setting.
@@ -13,7 +13,7 @@ pub struct ChangedSetting {
 }
 
 impl fmt::Display for ChangedSetting {
-    /// Formats it as `--set` takes it.
+    /// Formats the setting as `--set` takes it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}={}", self.knob, self.value)
     }

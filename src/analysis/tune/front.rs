@@ -36,7 +36,7 @@ pub fn cost_unit(points: &[Point]) -> CostUnit {
     }
 }
 
-/// Cost, references at risk, and peak as a share of usable. Less is better.
+/// Cost, references at risk, and peak as a share of the usable window. Less is better.
 type Measure = [f64; 3];
 
 fn measure(score: &Score, unit: CostUnit) -> Measure {

@@ -23,7 +23,7 @@ pub struct Score {
     pub risk: Risk,
     /// The largest prompt.
     pub peak: Tokens,
-    /// The largest context as a share of usable.
+    /// The largest context as a share of the usable window.
     pub peak_share: Share,
     /// Number of compactions.
     pub compactions: usize,
@@ -31,12 +31,12 @@ pub struct Score {
     pub overflows: usize,
 }
 
-/// Maximum peak of a recommended setting as a share of usable, as the next session may be longer. Settings above it are only
-/// recommended if there are no others.
+/// Maximum peak of a recommended setting as a share of the usable window, since the next session may be longer.
+/// Settings above it are recommended only if there are no others.
 pub(super) const SAFE_PEAK: Share = Share(0.95);
 
 impl Score {
-    /// Returns whether the peak leaves enough for a longer session.
+    /// Returns whether the peak is at most [`SAFE_PEAK`].
     pub(super) fn is_safe(&self) -> bool {
         self.peak_share.0 <= SAFE_PEAK.0
     }

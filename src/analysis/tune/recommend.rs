@@ -75,7 +75,7 @@ pub fn recommend(
 }
 
 /// Returns the candidates, cheapest first: points that no other beats in cost and references at risk. Points with a peak
-/// above 95 % of usable are excluded if others work.
+/// above 95 % of the usable window are excluded if others work.
 pub fn candidates(points: &[Point]) -> Vec<usize> {
     let safe = narrow_front(points, Score::is_safe);
     if safe.is_empty() {

@@ -67,7 +67,7 @@ fn does(unit: CostUnit) -> &'static str {
     }
 }
 
-/// Describes the cheapest and the safest candidate.
+/// Describes the cheapest and the safest candidate; `None` if both are the recommended point.
 pub(super) fn others(points: &[Point], [point, cheapest, safest]: [usize; 3]) -> Option<String> {
     let unit = cost_unit(points);
     let describe = |idx: usize| {
@@ -124,7 +124,7 @@ fn difference(unit: CostUnit, score: &Score, now: &Score) -> String {
     )
 }
 
-/// Returns the lost facts, or the references at risk: `4`, `at most 4`.
+/// Returns the number of lost facts, or of references at risk: `4`, `at most 4`.
 fn count_text(risk: Risk) -> String {
     match risk.lost {
         Some(lost) => lost.lost.to_string(),
@@ -173,7 +173,8 @@ fn figure(unit: CostUnit, score: &Score) -> String {
     }
 }
 
-/// Returns a sentence if the recommended point loses user constraints, since no point keeps them all.
+/// Returns a sentence if the recommended point loses user constraints and no point keeps them all, otherwise an empty
+/// text.
 pub(super) fn all_lose(points: &[Point], point: usize) -> &'static str {
     let lost = points[point].valid().and_then(|score| score.risk.lost);
     let is_constraint = |lost: &LostFacts| lost.kind == Some(FactKind::Constraint) && lost.lost > 0;
@@ -185,7 +186,7 @@ pub(super) fn all_lose(points: &[Point], point: usize) -> &'static str {
     }
 }
 
-/// Returns why the candidates cannot be judged by their risk, if they cannot.
+/// Returns why no candidate can be judged by its risk; `None` if one can.
 pub(super) fn not_judged(points: &[Point], candidates: &[usize]) -> Option<String> {
     let mut risks = candidates
         .iter()

@@ -30,7 +30,7 @@ impl Point {
         self.score.as_ref().filter(|_| self.ruled_out.is_none())
     }
 
-    /// Returns whether it keeps every user constraint, and these are the risk to compare.
+    /// Returns whether user constraints are the compared risk, and the point loses none.
     pub(super) fn keeps_constraints(&self) -> bool {
         let lost = self.valid().and_then(|score| score.risk.lost);
         lost.is_some_and(|lost| lost.kind == Some(FactKind::Constraint) && lost.lost == 0)

@@ -115,7 +115,7 @@ impl Limits<'_> {
         Tokens((self.usable(sample).as_f64() * self.trigger.share.0).ceil() as u64)
     }
 
-    /// Returns whether a call reaches the trigger. Without usable tokens there is none.
+    /// Returns whether a call reaches the trigger; false without usable tokens, where the trigger would be zero.
     fn reaches_trigger(self, sample: &Sample) -> bool {
         self.usable(sample) > Tokens::ZERO && sample.tokens >= self.trigger(sample)
     }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 pub enum CompareCommand {
     /// Show the system's dialog for the session to compare.
     ShowDialog,
-    /// Compare with this file.
+    /// Compare with the first conversation of a file. A list of sessions cannot be compared.
     Path(PathBuf),
     /// Compare with the conversation with this index (from 0) of a file.
     ConversationOf(PathBuf, usize),

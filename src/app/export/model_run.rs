@@ -38,7 +38,7 @@ impl RunHandle {
         self.stop.cancel();
     }
 
-    /// Takes an event of the run into the progress.
+    /// Updates the progress with an event of the run.
     pub(super) fn update(&self, event: ModelEvent) {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         match event {

@@ -51,8 +51,8 @@ impl App {
         }
     }
 
-    /// Shows the hidden tab that shows or loads a session, with the message that was found in it. Returns whether there is
-    /// one. An empty tab is closed, unless it lists sessions.
+    /// Shows the hidden tab that has or loads a session, with the message that was found in it. Returns whether there is
+    /// one. Closes the tab shown before if it is empty and lists no sessions.
     pub(in crate::app) fn show_tab_of(
         &mut self,
         ctx: &egui::Context,
@@ -105,7 +105,7 @@ impl App {
         }
     }
 
-    /// Shows an empty tab: a new one unless the shown one is empty. Returns whether it is shown.
+    /// Shows an empty tab: a new one unless the shown one is empty. Returns false if too many tabs are open.
     pub(in crate::app) fn new_tab(&mut self, ctx: &egui::Context) -> bool {
         if self.is_empty_tab() {
             self.session.hide_list();

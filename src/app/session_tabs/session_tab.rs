@@ -23,19 +23,24 @@ use std::sync::Arc;
 
 /// A tab: everything that belongs to one session.
 pub(in crate::app) struct SessionTab {
+    /// The open session.
     pub(in crate::app) document: Option<Arc<Document>>,
+    /// The session that is being loaded. It replaces the open one.
     pub(in crate::app) loading: Option<Loading>,
     /// The open file, which may still be growing.
     pub(in crate::app) live: Option<FollowedFile>,
     /// The error of the last attempt to open a file.
     pub(in crate::app) problem: Option<String>,
     pub(in crate::app) config: Config,
+    /// Earlier configurations, for undo and redo.
     pub(in crate::app) history: History<Config>,
     pub(in crate::app) selection: Selection,
     pub(in crate::app) view: View,
     /// Visible range of the timeline while the tab is hidden.
     pub(super) zoom: Option<[f64; 2]>,
+    /// Results computed from the session and the configuration.
     pub(in crate::app) derived: Derived,
+    /// The export dialog, while it is open.
     pub(in crate::app) export: Option<Export>,
     /// The measurement with a model, open or with its result.
     pub(in crate::app) measurement: Option<Measurement>,
@@ -43,11 +48,15 @@ pub(in crate::app) struct SessionTab {
     pub(in crate::app) sessions: Option<Sessions>,
     /// The search result to show once its session is loaded.
     pub(in crate::app) found_message: Option<OpenedMessage>,
+    /// The report dialog, while it is open.
     pub(in crate::app) report: Option<ReportExport>,
+    /// The conversion dialog, while it is open.
     pub(in crate::app) conversion: Option<Conversion>,
+    /// The restore dialog, while it is open.
     pub(in crate::app) restoring: Option<Restoring>,
     /// The note that is being written.
     pub(in crate::app) note: Option<NoteDraft>,
+    /// The sweep of the *Tune* tab, running or done.
     pub(in crate::app) sweep: Option<Sweep>,
     /// The second session that is compared with the open one.
     pub(in crate::app) comparison: Option<OpenComparison>,
@@ -93,7 +102,7 @@ impl SessionTab {
         self.note = None;
     }
 
-    /// Puts the session list behind the session.
+    /// Hides the session list behind the session, if there is a list.
     pub(in crate::app) fn hide_list(&mut self) {
         if let Some(sessions) = &mut self.sessions {
             sessions.is_shown = false;
@@ -148,7 +157,7 @@ impl Tabs {
         self.shown
     }
 
-    /// Returns the hidden tab that shows or loads a session.
+    /// Returns the index of the hidden tab that shows or loads a session.
     pub(in crate::app) fn with(&self, origin: &Origin, conversation: usize) -> Option<usize> {
         let is_hidden_with = |tab: &Option<Box<SessionTab>>| {
             tab.as_ref().is_some_and(|tab| {

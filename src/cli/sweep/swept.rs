@@ -48,7 +48,8 @@ pub(super) struct Swept {
     pub(super) recommended: Result<Recommendation, String>,
     /// `None` if the risk is lost facts.
     pub(super) noise: Option<Noise>,
-    /// References at risk if predicted summaries contained the names used most, for each listed point.
+    /// References at risk if predicted summaries contain the names used most, by index of the point. Has only listed points
+    /// whose number is lower than with empty summaries.
     pub(super) fewest: BTreeMap<usize, usize>,
     /// Tokens that the recommended settings save, as a share of the lossless maximum.
     pub(super) saved: Option<Share>,
@@ -137,7 +138,7 @@ fn noise(case: &Case, names: &Names, reserve: Tokens) -> Noise {
     }
 }
 
-/// Returns the fewest references at risk of each listed point whose summaries could reduce them.
+/// Returns the fewest references at risk of each listed point whose summaries could reduce them, by index of the point.
 fn fewest(
     gauge: &Gauge<'_>,
     subjects: &[Subject],

@@ -87,12 +87,12 @@ impl Findings {
                 if let Some(saved) = swept.saved {
                     let _ = writeln!(text, "{}", saved_text(saved));
                 }
-                self.paste(text, &swept.points[found.point], Some(&swept.id));
+                self.write_compact_command(text, &swept.points[found.point], Some(&swept.id));
             }
         }
     }
 
-    /// `Tried 300 settings of truncate and prune: 212 work; 70 overflow.`
+    /// Writes `Tried 300 settings of truncate and prune: 212 work; 70 overflow.`
     fn tried(&self, text: &mut String, points: &[Point]) {
         let lanes: Vec<_> = self.subjects.iter().map(|s| clean(&s.lane)).collect();
         let works = points.iter().filter(|p| p.valid().is_some()).count();
@@ -170,8 +170,8 @@ impl Findings {
         clean(&all.join(" ")).into_owned()
     }
 
-    /// Appends the command that compacts with the settings of a point.
-    fn paste(&self, text: &mut String, point: &Point, session: Option<&SessionId>) {
+    /// Writes the command that compacts with the settings of a point.
+    fn write_compact_command(&self, text: &mut String, point: &Point, session: Option<&SessionId>) {
         let _ = writeln!(text, "  {}", clean(&self.command(point, session)));
     }
 
@@ -234,7 +234,7 @@ impl Findings {
                 ),
             };
         }
-        self.paste(text, point, None);
+        self.write_compact_command(text, point, None);
     }
 
     fn row(&self, text: &mut String, idx: usize, swept: &Swept, name: &str) {

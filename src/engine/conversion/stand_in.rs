@@ -17,7 +17,7 @@ pub(in crate::engine) struct StandIn {
     text: Arc<str>,
     /// The conversation's own first message, if it contains instructions.
     original: Option<ChatMessage>,
-    /// That message, or a new one, with the text.
+    /// `original` with `text` added, or a new message.
     message: ChatMessage,
     /// The conversation with it.
     with: Messages,

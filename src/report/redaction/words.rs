@@ -13,35 +13,36 @@ collapsed comes compact compact_context compacted compacted_tokens compacting co
 completion_tokens compress compressing compression conf consecutive contained content context context_pressure \
 context_window contextLength continues conversation cooldowns could count counters counting counts crossed cut cuts \
 daily definitions depend depends described detected did different dispatched do document does done drop dropped \
-dropping due each effect either emergency emergency_compact empty end ends enlarge enough error estimate estimate_after even \
-every everything exact exceeded exceeds executed executing existing fail failed failing fails failure fallback \
-falling far few few_turns fifth file file's files fire_count first fit fits flush flushes following for force forced \
-found freed from full gives go goes gone had half hand handler handles has have held here historical history \
-history_messages history_tokens hook hook_compact hook_eval hook_exec hook_log hooks_fired how however if ignored \
-ignores image images in include info injected input inserted inside instruction instructions into is it its itself \
-json keep keep_turns keeping keeps kept knows large larger largest last last_compact_turn late later least leaves \
-left left_out length less level like limit line lines list listed little log longer loop lost lower made makes manual \
-manually many max max_chars max_llm_retries max_output max_steps max_tokens max_turns maximum media memory \
-memoryflush merged message message's message_threshold message_tokens messages messages_dropped messages_left_out \
-messages_loaded messages_passed messages_removed messages_restored messages_summarized micro middle min minimum \
-missing model model_calls model_output model_window more most msgs much must near nearly need needed needs never new \
-next no none not nothing now num_compactions number of off old older oldest omitted on once one only optimizing or \
-other otherwise out output output_reserve outputs_cut over overflow overflowing overhead overrides oversized own pair \
-pairs part partner passes pays peak peaked person's picture pictures pin pinned pins points policy prepended \
-preserved pressure pressure_after previous proactive problem prompt prompt_tokens protected provider prune pruned \
-pruning raised ran ratio reached reaches read reads really reason reasoning rebuild recent record recorded \
-recoverable recovering recovery reduced refused refusing rejected rejects remaining removal removed removes removing \
-repair repairs repeats replaced replay reply report request requests reserve reset rest restore_turns restored rests \
-result result_chars results retried retry retrying role room row run runs safety said same saved saves saving saying \
-says seconds see sending sent separates session set setting shipped short shortened showing shown_percent skipped \
-skipping small smaller so some something source's spill spilled stage stages stands start started stay still stop \
-stopped storage stored stored_messages strategy succeeded success such summaries summarization summarization_requests \
-summarize summarized summarizer summarizing summary support survives synthetic system system's table take taken takes \
-target tell text than that the their them then there they thinking thinking_chars this three threshold thresholds \
-time times to together token token_threshold tokens tokens_after tokens_before tokens_reduced too tool tool_result \
-tool_results tool_tokens tool_use tools touched trailing treats tried_before trigger trim trimmed truncate truncated \
-truncating truncation turn turns turns_left turns_removed two undercounts unknown unless unmatched until up usable \
-usage use used user user's vain valid validation value varies vary wait warning was weighs weight were what when \
+dropping due each effect either emergency emergency_compact empty end ends enlarge enough error estimate \
+estimate_after even every everything exact exceeded exceeds executed executing existing fail failed failing fails \
+failure fallback falling far few few_turns fifth file file's files fire_count first fit fits flush flushes \
+following for force forced found freed from full gives go goes gone had half hand handler handles has have held \
+here historical history history_messages history_tokens hook hook_compact hook_eval hook_exec hook_log hooks_fired \
+how however if ignored ignores image images in include info injected input inserted inside instruction instructions \
+into is it its itself json keep keep_turns keeping keeps kept knows large larger largest last last_compact_turn \
+late later least leaves left left_out length less level like limit line lines list listed little log longer loop \
+lost lower made makes manual manually many max max_chars max_llm_retries max_output max_steps max_tokens max_turns \
+maximum media memory memoryflush merged message message's message_threshold message_tokens messages \
+messages_dropped messages_left_out messages_loaded messages_passed messages_removed messages_restored \
+messages_summarized micro middle min minimum missing model model_calls model_output model_window more most msgs \
+much must near nearly need needed needs never new next no none not nothing now num_compactions number of off old \
+older oldest omitted on once one only optimizing or other otherwise out output output_reserve outputs_cut over \
+overflow overflowing overhead overrides oversized own pair pairs part partner passes pays peak peaked person's \
+picture pictures pin pinned pins points policy prepended preserved pressure pressure_after previous proactive \
+problem prompt prompt_tokens protected provider prune pruned pruning raised ran ratio reached reaches read reads \
+really reason reasoning rebuild recent record recorded recoverable recovering recovery reduced refused refusing \
+rejected rejects remaining removal removed removes removing repair repairs repeats replaced replay reply report \
+request requests reserve reset rest restore_turns restored rests result result_chars results retried retry retrying \
+role room row run runs safety said same saved saves saving saying says seconds see sending sent separates session \
+set setting shipped short shortened showing shown_percent skipped skipping small smaller so some something source's \
+spill spilled stage stages stands start started stay still stop stopped storage stored stored_messages strategy \
+succeeded success such summaries summarization summarization_requests summarize summarized summarizer summarizing \
+summary support survives synthetic system system's table take taken takes target tell text than that the their them \
+then there they thinking thinking_chars this three threshold thresholds time times to together token \
+token_threshold tokens tokens_after tokens_before tokens_reduced too tool tool_result tool_results tool_tokens \
+tool_use tools touched trailing treats tried_before trigger trim trimmed truncate truncated truncating truncation \
+turn turns turns_left turns_removed two undercounts unknown unless unmatched until up usable usage use used user \
+user's vain valid validation value varies vary wait warning was weighs weight were what when \
 where which while whole window with within without works would writes written";
 
 /// A piece of a text.

@@ -19,7 +19,7 @@ const CACHE: &str = "token_count";
 pub struct Llm {
     /// Its name.
     pub model: Arc<str>,
-    /// Its count of messages. Images are counted separately for models of Anthropic.
+    /// Counts its messages, for Anthropic models without images.
     pub(super) counter: TokenCounter,
     /// Its window, reserve and cap.
     pub limits: Limits,

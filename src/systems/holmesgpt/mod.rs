@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `actions` | actions, meters and windows of presets |
 //! | `limits` | window, reserve and cap of a model |
-//! | `count`, `refusal`, `image` | token counts, on those of `systems/litellm` |
+//! | `count`, `refusal`, `image` | token counts, based on those of `systems/litellm` |
 //! | `limiter` | the check before each model call |
 //! | `compact`, `flatten`, `chunk`, `split`, `instruction` | the summary of release 0.45 |
 //! | `v038`, `legacy`, `fair_truncation` | older releases |

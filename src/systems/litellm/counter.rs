@@ -1,4 +1,4 @@
-//! Token count of messages and tool definitions (`token_counter`).
+//! Token counts of messages and tool definitions, as litellm's `token_counter` has them.
 
 use super::image;
 use super::tokenizer::Tokenizer;
@@ -23,7 +23,7 @@ const DEFINITIONS_WITH_SYSTEM: u64 = 4;
 pub(in crate::systems) struct TokenCounter {
     /// Counts the texts.
     pub(in crate::systems) tokenizer: Tokenizer,
-    /// Images count nothing, because the caller counts them separately.
+    /// Images count as nothing, because the caller counts them separately.
     pub(in crate::systems) skips_images: bool,
 }
 

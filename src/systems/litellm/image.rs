@@ -11,8 +11,8 @@ const BASE: u64 = 85;
 /// Size of an image in an unknown format.
 const UNKNOWN_FORMAT: (u32, u32) = (300, 300);
 
-/// Returns the tokens: a base, plus tiles for high detail. An image at a remote address, which the
-/// shipped code would fetch, counts as one in an unknown format.
+/// Returns the tokens: a base, plus tiles for high detail. An image at a remote address, which litellm would fetch, counts
+/// as one in an unknown format.
 pub(super) fn tokens(image: &Image) -> u64 {
     if image.json["image_url"]["detail"] != "high" {
         return BASE;
@@ -83,14 +83,15 @@ pub(in crate::systems) fn data(address: &str) -> Option<Vec<u8>> {
     decode(encoded)
 }
 
-/// `base64.b64decode`: skips invalid characters, but requires the padding.
+/// Decodes as Python's `base64.b64decode`: skips invalid characters, but requires the padding.
 pub(in crate::systems) fn decode(encoded: &str) -> Option<Vec<u8>> {
     let is_known = |b: &u8| b.is_ascii_alphanumeric() || [b'+', b'/', b'='].contains(b);
     let clean: Vec<u8> = encoded.bytes().filter(is_known).collect();
     STANDARD.decode(clean).ok()
 }
 
-/// Returns width and height from the header; the default size for formats other than these four.
+/// Returns width and height from the header, or the size of an unknown format if it is not PNG, GIF, JPEG or WebP. `None`
+/// if the header is invalid.
 pub(in crate::systems) fn dimensions(bytes: &[u8]) -> Option<(u32, u32)> {
     let known = [
         ImageType::Png,

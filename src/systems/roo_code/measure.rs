@@ -28,7 +28,7 @@ fn with_half(tokens: u64) -> u64 {
 pub(super) struct Measure {
     /// The newest reported size of the context, or its estimate after a summary.
     pub(super) context: u64,
-    /// That and the newest message.
+    /// `context` and the newest message.
     pub(super) total: u64,
 }
 

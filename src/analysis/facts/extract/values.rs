@@ -14,7 +14,7 @@ static VALUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 
-/// The sign before a number. Most lines have none, and [`VALUE`] is slow.
+/// A sign before a number. Excludes most lines before the slower [`VALUE`] searches them.
 static SIGN: LazyLock<Option<Regex>> =
     LazyLock::new(|| compile(r"(?::|=|\bis\b|\bto\b)[ \t]{0,8}`?\*{0,2}[$€£]?\d"));
 

@@ -1,5 +1,5 @@
-//! Managed files in every format that can be written: manually edited fixtures are written, pass every check, and are
-//! restored.
+//! Managed conversations in every format that can be written: manually edited fixtures are written, pass every check, and
+//! are restored.
 
 use crate::fixtures::{Fixture, fixtures, read};
 use plimsoll::engine::{Case, ManualEdits, Schedule, WindowPlan, WindowSource};
