@@ -19,7 +19,7 @@ pub(super) struct Args {
     /// Conversation that `compact` wrote
     #[arg(value_name = "MANAGED")]
     file: PathBuf,
-    /// New file [default: the source's name, in the folder of MANAGED]
+    /// New file [default: the source's name in the folder of MANAGED, or NAME-restored if that exists]
     #[arg(short, long, value_name = "ORIGINAL")]
     output: Option<PathBuf>,
 }

@@ -5,8 +5,8 @@ use super::ruled_out::Reason;
 use crate::analysis::FindingKind;
 use crate::analysis::facts::{FactKind, LaneSurvival, counted_facts};
 use crate::analysis::statistics::{Conclusion, Estimate};
-use crate::figure::percent;
-use crate::units::{Share, Tokens};
+use crate::figure::{percent, usd};
+use crate::units::{Share, Tokens, Usd};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -272,7 +272,9 @@ impl Checker<'_> {
         let is_known = self.now.cost.is_some() && self.before.is_none_or(|b| b.cost.is_some());
         if is_known {
             let cost = |score: &Score| score.cost.map(|usd| usd.0);
-            return self.figure(found, (Measure::Cost, limit), cost, dollars);
+            return self.figure(found, (Measure::Cost, limit), cost, |dollars| {
+                usd(Usd(dollars))
+            });
         }
         if matches!(limit, Some(Limit::AtMost(_))) && self.now.cost.is_none() {
             found.push(Check {
@@ -345,12 +347,4 @@ impl Checker<'_> {
 
 fn whole(n: f64) -> String {
     format!("{n:.0}")
-}
-
-fn dollars(usd: f64) -> String {
-    if usd == 0.0 || usd >= 0.01 {
-        format!("${usd:.2}")
-    } else {
-        format!("${usd:.4}")
-    }
 }

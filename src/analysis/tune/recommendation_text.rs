@@ -7,8 +7,8 @@ use super::risk::{LostFacts, Risk};
 use super::space::Subject;
 use super::sweep::{Point, ruled_out_counts};
 use crate::analysis::facts::{FactKind, counted_facts};
-use crate::figure::{plural, whole_percent};
-use crate::units::{Share, Usd};
+use crate::figure::{counted, grouped, plural, usd, whole_percent};
+use crate::units::Share;
 
 /// Returns the reason for a point, as a sentence.
 pub(super) fn sentence(subjects: &[Subject], points: &[Point], idx: usize) -> String {
@@ -25,7 +25,8 @@ pub(super) fn sentence(subjects: &[Subject], points: &[Point], idx: usize) -> St
         return match points.len() {
             1 => format!("{name} with its current settings {does} {cost}{risk}; {peak}."),
             n => format!(
-                "{name} with its current settings is as good as any of the {n} settings tried: it {does} {cost}{risk}; {peak}."
+                "{name} with its current settings is as good as any of the {} tried: it {does} {cost}{risk}; {peak}.",
+                counted(n, "setting")
             ),
         };
     }
@@ -127,7 +128,7 @@ fn difference(unit: CostUnit, score: &Score, now: &Score) -> String {
 /// Returns the number of lost facts, or of references at risk: `4`, `at most 4`.
 fn count_text(risk: Risk) -> String {
     match risk.lost {
-        Some(lost) => lost.lost.to_string(),
+        Some(lost) => grouped(lost.lost as u64),
         None => risk.references_text(),
     }
 }
@@ -167,8 +168,7 @@ fn amount(unit: CostUnit, score: &Score) -> String {
 
 fn figure(unit: CostUnit, score: &Score) -> String {
     match (unit, score.cost) {
-        (CostUnit::Usd, Some(Usd(cost))) if cost >= 0.01 || cost <= 0.0 => format!("${cost:.2}"),
-        (CostUnit::Usd, Some(Usd(cost))) => format!("${cost:.4}"),
+        (CostUnit::Usd, Some(cost)) => usd(cost),
         _ => score.total.short(),
     }
 }
@@ -215,7 +215,8 @@ pub(super) fn nothing_works(points: &[Point]) -> String {
                 .map_or_else(String::new, |why| why.to_string())
         ),
         n => format!(
-            "None of the {n} settings tried works: {}.",
+            "None of the {} tried works: {}.",
+            counted(n, "setting"),
             reasons.join(", ")
         ),
     }

@@ -156,13 +156,10 @@ fn insight(text: &mut String, found: &Insight) {
         "  {level:<8} {place:<13} {lane}{}",
         clean(&found.text)
     );
-    let _ = writeln!(
-        text,
-        "  {:<22} {} ({sure}). {}",
-        "",
-        clean(&found.evidence),
-        found.advice
-    );
+    if !found.evidence.is_empty() {
+        let (evidence, advice) = (clean(&found.evidence), found.advice);
+        let _ = writeln!(text, "  {:<22} {evidence} ({sure}). {advice}", "");
+    }
 }
 
 fn cost(text: &mut String, lane: &LaneCost<'_>) {

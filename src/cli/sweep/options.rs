@@ -18,7 +18,7 @@ const MAX_POINTS: usize = 100_000;
 /// Options of the sweep.
 #[derive(Debug, clap::Args)]
 pub(super) struct Options {
-    /// Values to try: A,B,C, MIN..MAX, or MIN..MAX:STEP|log|linear (repeatable) [default: trigger and kept amount]
+    /// Values to try: A,B,C, MIN..MAX, or MIN..MAX:STEP|log|linear (repeatable) [default: triggers and what bounds the kept content]
     #[arg(long = "vary", value_name = "[LANE.]SETTING=VALUES", value_parser = vary)]
     varied: Vec<Vary>,
     /// Number of settings to try [default: 300, or all if every --vary lists its values]

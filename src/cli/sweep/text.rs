@@ -8,7 +8,7 @@ use crate::analysis::tune::{
 use crate::cli::output::{clean, counted, percent, tokens};
 use crate::cli::targets::SessionId;
 use crate::engine::Budget;
-use crate::figure::usd;
+use crate::figure::{grouped, usd};
 use crate::units::{Share, Tokens};
 use std::fmt::Write as _;
 
@@ -324,8 +324,12 @@ fn rows(points: &[Point], recommended: Option<&Recommendation>, all: bool) -> Ve
 fn figures(point: &Point, unit: CostUnit, fewest: Option<&usize>) -> String {
     let score = point.score;
     let at_risk = |risk: Risk| match fewest {
-        Some(fewest) => format!("{fewest}-{}", risk.references),
-        None if risk.is_judged() => risk.count().to_string(),
+        Some(fewest) => format!(
+            "{}-{}",
+            grouped(*fewest as u64),
+            grouped(risk.references as u64)
+        ),
+        None if risk.is_judged() => grouped(risk.count() as u64),
         None => "-".to_owned(),
     };
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());

@@ -3,7 +3,7 @@
 use crate::chat::{Call, Calls, ChatMessage, Rule};
 use crate::engine::RewriteInput;
 use crate::session::WrittenKind;
-use crate::systems::litellm::TokenCounter;
+use crate::systems::litellm::{PRIMING, TokenCounter};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -11,8 +11,6 @@ use std::sync::Arc;
 
 /// Tokens that two joined user messages save: those of a message and of its role.
 const JOINED: u64 = 4;
-/// Tokens for the coming answer, once a request.
-const PRIMING: u64 = 3;
 
 /// Kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
