@@ -11,6 +11,7 @@ use plimsoll::formats;
 use plimsoll::presets;
 use plimsoll::tokens::{Progress, default_counter};
 use plimsoll::units::Tokens;
+use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -503,14 +504,16 @@ fn a_run_with_real_summaries_of_the_predicted_size_equals_the_simulated_run() {
     let samples = fs::read_dir(sample(""))
         .unwrap()
         .map(|entry| entry.unwrap().path());
-    let samples = samples.filter(|path| {
-        path.extension()
-            .is_some_and(|e| e == "json" || e == "jsonl")
-    });
-    let mut n_requests = 0;
-    for source in samples {
+    let samples: Vec<_> = samples
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|e| e == "json" || e == "jsonl")
+        })
+        .collect();
+    let requests = samples.par_iter().map(|source| {
+        let mut n_requests = 0;
         // A window so small that every policy acts.
-        let whole = loaded(&source).case;
+        let whole = loaded(source).case;
         let total = whole.ledger.total().0;
         let calls = whole.session.calls.len();
         let window =
@@ -544,6 +547,8 @@ fn a_run_with_real_summaries_of_the_predicted_size_equals_the_simulated_run() {
             }
             n_requests += executed.summaries.requests;
         }
-    }
+        n_requests
+    });
+    let n_requests: usize = requests.sum();
     assert!(n_requests > 5, "the premise: {n_requests} summaries");
 }
