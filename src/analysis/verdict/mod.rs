@@ -8,7 +8,7 @@ mod culprit;
 use super::trigger::FirstCompaction;
 use super::{MessageName, Trigger};
 use crate::engine::{Case, Outcome, Peak, Sample};
-use crate::figure::{counted, whole_percent};
+use crate::figure::{counted, plural, whole_percent};
 use crate::tokens::Accuracy;
 use crate::units::Tokens;
 use culprit::{Culprit, culprit, heaviest_message};
@@ -194,9 +194,18 @@ impl VerdictWriter<'_> {
     /// Adds the calls that crossed the trigger, the usable window or the window.
     fn write_crossings(&mut self, recorded: &Outcome, limits: Limits<'_>, peak: Peak) {
         let samples = &recorded.samples;
+        let reaches_trigger = || samples.iter().find(|s| limits.reaches_trigger(s));
         let over_trigger = match &limits.trigger.lane {
-            Some(lane) => samples.iter().find(|s| Some(s.call) == lane.call),
-            None => samples.iter().find(|s| limits.reaches_trigger(s)),
+            Some(lane) => {
+                let of_lane = samples.iter().find(|s| Some(s.call) == lane.call);
+                let or_recorded = |sample| {
+                    let recorded =
+                        reaches_trigger().filter(|_| self.is_replay_only(limits, sample));
+                    recorded.unwrap_or(sample)
+                };
+                of_lane.map(or_recorded)
+            }
+            None => reaches_trigger(),
         };
         let over_usable = samples.iter().find(|s| s.tokens > limits.usable(s));
         let over_window = samples.iter().find(|s| s.tokens > s.window);
@@ -207,14 +216,17 @@ impl VerdictWriter<'_> {
         }
         if let Some(sample) = over_trigger {
             self.raise_severity(Severity::Warning);
-            let window = if is_both {
-                format!(" and the window ({})", sample.window.short())
+            if self.is_replay_only(limits, sample) {
+                self.write_replay_only(limits, sample);
             } else {
-                String::new()
-            };
-            let trigger = limits.shown_trigger(sample);
-            let name = limits.trigger.name();
-            self.write_crossing(&format!("{name} ({trigger}){window}"), samples, sample);
+                let (name, trigger) = (limits.trigger.name(), limits.shown_trigger(sample));
+                let window = if is_both {
+                    format!(" and the window ({})", sample.window.short())
+                } else {
+                    String::new()
+                };
+                self.write_crossing(&format!("{name} ({trigger}){window}"), samples, sample);
+            }
         } else if let Some(compaction) = &limits.trigger.compaction {
             self.raise_severity(Severity::Warning);
             self.write_first_compaction(compaction, limits.trigger);
@@ -241,6 +253,29 @@ impl VerdictWriter<'_> {
             let window = sample.window.short();
             self.write_crossing(&format!("the window ({window})"), samples, sample);
         }
+    }
+
+    /// Returns whether only a replay reaches the trigger at this call: it starts from the whole history, and the recorded
+    /// run was compacted before.
+    fn is_replay_only(&self, limits: Limits<'_>, sample: &Sample) -> bool {
+        self.compactions_until(sample) > 0 && !limits.reaches_trigger(sample)
+    }
+
+    /// Counts the recorded compactions before a call.
+    fn compactions_until(&self, sample: &Sample) -> usize {
+        let compactions = self.case.session.compactions.iter();
+        compactions.filter(|c| c.call <= sample.call).count()
+    }
+
+    /// Adds `Without its recorded compaction, the session would cross the trigger of claude-code (167k) at call 37.`
+    fn write_replay_only(&mut self, limits: Limits<'_>, sample: &Sample) {
+        let ending = plural(self.compactions_until(sample), "compaction");
+        let (name, trigger) = (limits.trigger.name(), limits.shown_trigger(sample));
+        self.push(format!(
+            " Without its recorded compaction{ending}, the session would cross {name} ({trigger}) at "
+        ));
+        self.push_call(sample.call);
+        self.push(".");
     }
 
     /// Adds `The output reserve (32k) leaves no usable tokens in the window (20k) at call 1: lower the reserve or enlarge

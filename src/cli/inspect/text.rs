@@ -3,6 +3,7 @@
 use super::{Findings, MAX_LARGEST};
 use crate::analysis::{largest_parts, tokens_by_tool};
 use crate::cli::output::{clean, counted, grouped, percent, tokens};
+use crate::figure::plural;
 use crate::formats::{Availability, RecordedData};
 use crate::report::{accuracy_sentence, has_tracks, track, window_source};
 use crate::safe_text::one_line;
@@ -44,8 +45,9 @@ impl Findings<'_> {
         let compacted = match self.n_compaction_messages() {
             0 => String::new(),
             n => format!(
-                "; {} more written by the recorded compaction, numbered 1 to {}",
+                "; {} more written by the recorded compaction{}, numbered 1 to {}",
                 grouped(n as u64),
+                plural(session.compactions.len(), "compaction"),
                 grouped(session.messages.len() as u64)
             ),
         };
