@@ -5,11 +5,19 @@ use std::marker::PhantomData;
 
 /// Bytes per block, equal to the number of bits of a mask.
 const BLOCK: usize = 64;
+/// All bits of eight bytes except their highest ones.
+const LOW_BITS: u64 = u64::from_ne_bytes([0x7f; 8]);
+/// The lowest bits of eight bytes.
+const LOWEST_BITS: u64 = u64::from_ne_bytes([1; 8]);
+const QUOTES: u64 = u64::from_ne_bytes([b'"'; 8]);
+const BACKSLASHES: u64 = u64::from_ne_bytes([b'\\'; 8]);
+/// Added to a byte below 0x80, sets the highest bit unless the byte is a control character.
+const UP_TO_SPACE: u64 = u64::from_ne_bytes([0x80 - b' '; 8]);
 
 /// A set of characters.
 pub(super) trait CharSet {
-    /// Returns whether the set contains a character. Without branches, so that the compiler compares many bytes at once.
-    fn contains(byte: u8) -> bool;
+    /// Sets the highest bit of each of eight bytes that is not in the set, and clears it in the others. Other bits are undefined.
+    fn mark_others(bytes: u64) -> u64;
 }
 
 /// Quotes, backslashes and control characters, which cannot occur unescaped in a string.
@@ -17,8 +25,10 @@ pub(super) struct Special;
 
 impl CharSet for Special {
     #[inline]
-    fn contains(byte: u8) -> bool {
-        byte == b'"' || byte == b'\\' || byte < b' '
+    fn mark_others(bytes: u64) -> u64 {
+        let low = bytes & LOW_BITS;
+        let (quotes, backslashes) = (low ^ QUOTES, low ^ BACKSLASHES);
+        bytes | (quotes + LOW_BITS) & (backslashes + LOW_BITS) & (low + UP_TO_SPACE)
     }
 }
 
@@ -27,8 +37,8 @@ pub(super) struct Backslashes;
 
 impl CharSet for Backslashes {
     #[inline]
-    fn contains(byte: u8) -> bool {
-        byte == b'\\'
+    fn mark_others(bytes: u64) -> u64 {
+        bytes | (((bytes & LOW_BITS) ^ BACKSLASHES) + LOW_BITS)
     }
 }
 
@@ -89,12 +99,12 @@ impl<'a, S: CharSet> CharSearch<'a, S> {
 /// Returns a mask with one bit for each byte.
 #[inline]
 fn bits<S: CharSet>(block: &[u8; BLOCK]) -> u64 {
-    let found = block.map(|byte| u8::from(S::contains(byte)));
-    let (words, _) = found.as_chunks();
+    let (words, _) = block.as_chunks();
     let mut bits = 0;
     for (at, word) in words.iter().enumerate() {
+        let found = !S::mark_others(u64::from_le_bytes(*word)) >> 7 & LOWEST_BITS;
         // The lowest bits of eight bytes as the bits of one byte.
-        let byte_bits = u64::from_le_bytes(*word).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        let byte_bits = found.wrapping_mul(0x0102_0408_1020_4080) >> 56;
         bits |= byte_bits << (8 * at);
     }
     bits
