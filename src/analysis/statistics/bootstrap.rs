@@ -53,20 +53,27 @@ fn interval<const N: usize>(
         return None;
     }
     let mut generator = Generator::new(SEED);
+    let mut drawn = vec![0; clusters.len()];
     let resample = |_| {
+        for idx in &mut drawn {
+            *idx = generator.index(clusters.len());
+        }
         let mut total = [0.0; N];
-        for _ in 0..clusters.len() {
-            add(&mut total, &clusters[generator.index(clusters.len())]);
+        for (n, sum) in total.iter_mut().enumerate() {
+            for idx in &drawn {
+                *sum += clusters[*idx][n];
+            }
         }
         statistic(total)
     };
     let mut values: Vec<f64> = (0..RESAMPLES).filter_map(resample).collect();
-    values.sort_by(f64::total_cmp);
     let tail = (RESAMPLES as f64 * TAIL) as usize;
     let inside = tail.checked_sub(RESAMPLES - values.len())?;
+    let outside = values.len().checked_sub(inside + 1)?;
+    let mut nth = |n| *values.select_nth_unstable_by(n, f64::total_cmp).1;
     Some(Interval {
-        low: *values.get(inside)?,
-        high: *values.get(values.len().checked_sub(inside + 1)?)?,
+        low: nth(inside),
+        high: nth(outside),
     })
 }
 
