@@ -3,6 +3,8 @@
 //! Follows <https://html.spec.whatwg.org/multipage/server-sent-events.html>, except that the last event of a stream may lack
 //! its empty line.
 
+use memchr::memchr2;
+
 /// The received part of an incomplete event.
 #[derive(Debug, Default)]
 pub(super) struct Sse {
@@ -27,8 +29,7 @@ impl Sse {
                 bytes = more;
                 continue;
             }
-            let end = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
-            let Some(end) = end else {
+            let Some(end) = memchr2(b'\n', b'\r', bytes) else {
                 self.line.extend_from_slice(bytes);
                 break;
             };

@@ -108,7 +108,10 @@ impl Packed {
 impl Block {
     /// Compresses a block. Reuses `buffer` for the next one.
     fn pack(text: &[u8], start: usize, buffer: &mut Vec<u8>) -> Self {
-        buffer.resize(get_maximum_output_size(text.len()).max(buffer.len()), 0);
+        let most = get_maximum_output_size(text.len());
+        if buffer.len() < most {
+            *buffer = vec![0; most];
+        }
         let n = compress_into(text, buffer).expect("the buffer has the maximum size");
         Self {
             span: start..start + text.len(),
