@@ -318,9 +318,13 @@ mod tests {
     #[test]
     fn a_stopped_search_is_incomplete_until_it_is_started_again() {
         let ctx = egui::Context::default();
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
+        let folder = tempfile::tempdir().unwrap();
+        let chat =
+            r#"[{"role":"user","content":"the ledger"},{"role":"assistant","content":"Done."}]"#;
+        std::fs::write(folder.path().join("chat.json"), chat).unwrap();
+        let folder = folder.path();
         let start = |search: &mut SessionSearch| {
-            search.start(&ctx, WorkMode::InFrame, Some(folder.clone()));
+            search.start(&ctx, WorkMode::InFrame, Some(folder.to_owned()));
         };
         let mut search = SessionSearch::new(IndexFolder::default());
         search.set_text("ledger".to_owned());
