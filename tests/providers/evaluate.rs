@@ -6,7 +6,7 @@ use crate::server::{STREAM_HEAD, Server, answer};
 use plimsoll::engine::Case;
 use plimsoll::exec::evaluate::{
     Budget, EvaluatedLane, EvaluatedSession, Evaluation, EvaluationJob, EvaluationLog, Plan,
-    Planting, RunOptions, Stopped, Tier, run,
+    PlanCost, Planting, RunOptions, Stopped, Tier, run,
 };
 use plimsoll::exec::model::ModelClient;
 use plimsoll::exec::{LoadOptions, Model, load_bytes};
@@ -43,8 +43,25 @@ fn case_of(has_definitions: bool, calls: usize) -> Case {
     loaded.expect("it is a session").case
 }
 
-fn job(calls: usize, policies: &[&str], samples: usize) -> EvaluationJob {
-    job_of(Tier::Probes, case(calls), policies, samples)
+/// A job with its questions.
+pub(crate) struct PlannedJob {
+    pub(crate) job: EvaluationJob,
+    pub(crate) plan: Plan,
+}
+
+impl PlannedJob {
+    pub(crate) fn new(job: EvaluationJob) -> Self {
+        let plan = Plan::new(&job);
+        Self { job, plan }
+    }
+
+    fn cost(&self, model: &Model) -> PlanCost {
+        self.plan.cost(&self.job, model, Prices::bundled())
+    }
+}
+
+fn planned(calls: usize, policies: &[&str], samples: usize) -> PlannedJob {
+    PlannedJob::new(job_of(Tier::Probes, case(calls), policies, samples))
 }
 
 pub(crate) fn job_of(tier: Tier, case: Case, policies: &[&str], samples: usize) -> EvaluationJob {
@@ -93,7 +110,7 @@ pub(crate) fn model_of(client: ModelClient) -> Model {
 }
 
 pub(crate) fn evaluate(
-    job: &EvaluationJob,
+    planned: &PlannedJob,
     model: Option<&Model>,
     log: &mut EvaluationLog,
     budget: Option<&Budget>,
@@ -105,11 +122,11 @@ pub(crate) fn evaluate(
         on_progress: None,
         on_probes: None,
     };
-    run(job, &Plan::new(job), log, options)
+    run(&planned.job, &planned.plan, log, options)
 }
 
 /// Returns the report of a replay of a log without a model.
-pub(crate) fn replayed(job: &EvaluationJob, path: &Path) -> String {
+pub(crate) fn replayed(job: &PlannedJob, path: &Path) -> String {
     let mut log = EvaluationLog::open(path).expect("a log");
     let evaluation = evaluate(job, None, &mut log, None).expect("answers");
     text(&evaluation)
@@ -123,11 +140,11 @@ pub(crate) fn text(evaluation: &Evaluation) -> String {
 fn a_summary_with_half_of_the_facts_retains_half_and_its_log_gives_the_same_report() {
     let here = tempfile::tempdir().expect("a temporary folder");
     let path = here.path().join("log.jsonl");
-    let (job, server) = (job(80, &["summarize"], 2), reader("A"));
-    let (plan, model) = (Plan::new(&job), model(&server));
-    let cost = plan.cost(&job, &model, Prices::bundled());
+    let (job, server) = (planned(80, &["summarize"], 2), reader("A"));
+    let model = model(&server);
+    let cost = job.cost(&model);
     assert!(
-        cost.clusters >= 8 && cost.pairs == plan.n_probes(),
+        cost.clusters >= 8 && cost.pairs == job.plan.n_probes(),
         "{cost:?}"
     );
     assert_eq!(cost.questions, cost.pairs * 2 * (2 + 2 + 2));
@@ -148,7 +165,7 @@ fn a_summary_with_half_of_the_facts_retains_half_and_its_log_gives_the_same_repo
         "{retained:?}"
     );
     assert_eq!(probes.full_context.right, probes.no_context.right * 2);
-    assert_eq!(probes.selection.selected, plan.n_probes());
+    assert_eq!(probes.selection.selected, job.plan.n_probes());
     let summaries = report.lanes[0].summary_requests;
     assert!(summaries >= 16, "{report:?}");
     assert_eq!(report.lanes[0].summaries_rejected, 0);
@@ -173,14 +190,16 @@ fn a_summary_with_half_of_the_facts_retains_half_and_its_log_gives_the_same_repo
         server.received().len(),
         2 * report.requests.answered - known
     );
-    assert_eq!(replayed(&job, &part), text(&evaluation));
+    // Another process plans the same job again.
+    let again = planned(80, &["summarize"], 2);
+    assert_eq!(replayed(&again, &part), text(&evaluation));
 }
 
 #[test]
 fn the_budget_stops_between_requests_and_what_there_is_is_reported() {
     let here = tempfile::tempdir().expect("a temporary folder");
     let path = here.path().join("log.jsonl");
-    let (job, server) = (job(60, &["summarize"], 1), reader("neither"));
+    let (job, server) = (planned(60, &["summarize"], 1), reader("neither"));
     let model = model(&server);
     let price = Prices::bundled().lookup("gpt-4o", None).expect("a price");
     let budget = |limit| Budget {
@@ -216,7 +235,7 @@ fn the_budget_stops_between_requests_and_what_there_is_is_reported() {
 
 #[test]
 fn a_stopped_run_that_continues_with_its_log_keeps_to_its_budget() {
-    let (job, server) = (job(60, &["summarize"], 1), reader("neither"));
+    let (job, server) = (planned(60, &["summarize"], 1), reader("neither"));
     let model = model(&server);
     let price = Prices::bundled().lookup("gpt-4o", None).expect("a price");
     let budget = Budget {
@@ -236,7 +255,7 @@ fn a_stopped_run_that_continues_with_its_log_keeps_to_its_budget() {
 
 #[test]
 fn answers_that_choose_nothing_and_failed_requests_are_counted() {
-    let job = job(30, &["summarize"], 1);
+    let job = planned(30, &["summarize"], 1);
     let odd = Server::new(|request, client| {
         let body = request.json();
         if body["messages"].to_string().contains("Answer one question") {
@@ -285,15 +304,8 @@ fn answers_that_choose_nothing_and_failed_requests_are_counted() {
 fn a_lane_that_removes_nothing_has_no_questions_and_a_failure_ends_the_run() {
     let server = reader("A");
     let model = model(&server);
-    let idle = job(10, &["none"], 3);
-    let plan = Plan::new(&idle);
-    assert_eq!(
-        (
-            plan.n_probes(),
-            plan.cost(&idle, &model, Prices::bundled()).questions
-        ),
-        (0, 0)
-    );
+    let idle = planned(10, &["none"], 3);
+    assert_eq!((idle.plan.n_probes(), idle.cost(&model).questions), (0, 0));
     let mut log = EvaluationLog::new(&model, None);
     let evaluation = evaluate(&idle, Some(&model), &mut log, None).expect("a report");
     assert_eq!(evaluation.report.sessions[0].compacted_calls, 0);
@@ -301,7 +313,7 @@ fn a_lane_that_removes_nothing_has_no_questions_and_a_failure_ends_the_run() {
     assert_eq!(probes.lanes[0].retained.value, None);
     assert_eq!(server.received().len(), 0);
 
-    let job = job(30, &["summarize"], 1);
+    let job = planned(30, &["summarize"], 1);
     let closed = Server::with_answer(answer(
         "401 Unauthorized",
         "",
@@ -323,7 +335,7 @@ fn a_lane_that_removes_nothing_has_no_questions_and_a_failure_ends_the_run() {
 fn the_judges_quotes_are_checked_and_false_ones_count_as_missing() {
     let here = tempfile::tempdir().expect("a temporary folder");
     let path = here.path().join("log.jsonl");
-    let job = job_of(Tier::Judge, case(40), &["summarize"], 2);
+    let job = PlannedJob::new(job_of(Tier::Judge, case(40), &["summarize"], 2));
     let server = Server::new(|request, client| {
         let body = request.json();
         let messages = body["messages"].to_string();
@@ -355,10 +367,9 @@ fn the_judges_quotes_are_checked_and_false_ones_count_as_missing() {
     let difference = lane.difference_to_full.value.expect("pairs");
     assert!((difference + 1.0 / 3.0).abs() < 0.05, "{lane:?}");
     assert_eq!(replayed(&job, &path), text(&evaluation));
-    let plan = Plan::new(&job);
     let summaries = evaluation.report.lanes[0].summary_requests;
     assert_eq!(
-        plan.cost(&job, &model, Prices::bundled()).questions + summaries,
+        job.cost(&model).questions + summaries,
         server.received().len()
     );
 }
@@ -401,6 +412,7 @@ fn next_actions_are_compared_with_the_disagreement_of_the_full_context() {
         let model = model(&server);
         let case = case_of(has_definitions, 30);
         let job = job_of(Tier::NextAction, case, &["summarize", "none"], 1);
+        let job = PlannedJob::new(job);
         let mut log = EvaluationLog::new(&model, Some(path.clone()));
         let evaluation = evaluate(&job, Some(&model), &mut log, None).expect("answers");
         let actions = evaluation.report.next_action.as_ref().expect("tier 3");
@@ -447,7 +459,8 @@ fn planted_facts_are_followed_through_successive_compactions() {
         rounds: 2,
     };
     let job = job_of(Tier::Planted(planting), case(60), &["summarize", "none"], 2);
-    let cost = Plan::new(&job).cost(&job, &model, Prices::bundled());
+    let job = PlannedJob::new(job);
+    let cost = job.cost(&model);
     assert!(cost.questions == 0 && cost.summaries >= 4, "{cost:?}");
     let mut log = EvaluationLog::new(&model, Some(path.clone()));
     let evaluation = evaluate(&job, Some(&model), &mut log, None).expect("answers");

@@ -1,6 +1,6 @@
 //! Every fault of a server during an evaluation: a stated result, a log that continues, no hang.
 
-use crate::evaluate::{case, evaluate, job_of, model_of, replayed, text};
+use crate::evaluate::{PlannedJob, case, evaluate, job_of, model_of, replayed, text};
 use crate::fault_answers::{
     BLANK, BROKEN_HEADS, BUSY, LONG_WAITS, ONLY_A_TOOL_CALL, OVERLOADED_EVENT, REDIRECTS, REFUSED,
     SPLIT_CHARACTER, endless_bodies, error_json, event, incomplete, large_heads, not_answers,
@@ -8,10 +8,10 @@ use crate::fault_answers::{
 };
 use crate::reader::{read, reply};
 use crate::server::{Client, Received, STREAM_HEAD, Server, answer};
-use crate::{ANTHROPIC, KEY, STREAMS, client, millis, tls};
+use crate::{ANTHROPIC, KEY, STREAMS, check_each, client, millis, tls};
 use plimsoll::exec::Model;
 use plimsoll::exec::evaluate::{
-    Budget, Evaluation, EvaluationJob, EvaluationLog, Planting, QuestionCounts, Stopped, Tier,
+    Budget, Evaluation, EvaluationLog, Planting, QuestionCounts, Stopped, Tier,
 };
 use plimsoll::presets::prices::Prices;
 use plimsoll::units::Usd;
@@ -267,16 +267,19 @@ enum Faulty {
 }
 
 impl Faulty {
-    /// Selects about every fourth of the requests, the same at every attempt, but not the first of a run.
+    /// Selects every summary that follows another one, or about every third question, the same at every attempt. The first
+    /// request of a run is never selected.
     fn selects(self, request: &Received) -> bool {
         let body = String::from_utf8_lossy(&request.body);
         let is_question = ["Answer one question", "Stop the work and judge it"]
             .iter()
             .any(|words| body.contains(words));
+        if self == Self::Summaries {
+            return !is_question && body.contains("Measured so far");
+        }
         let mut hasher = DefaultHasher::new();
         body.hash(&mut hasher);
-        let is_first = request.n == 0;
-        !is_first && is_question == (self == Self::Questions) && hasher.finish().is_multiple_of(4)
+        request.n > 0 && is_question && hasher.finish().is_multiple_of(3)
     }
 }
 
@@ -331,25 +334,30 @@ fn answer_to(request: &Received) -> String {
 fn model(api: &str, server: &Server, limit: Duration) -> Model {
     let mut client = client(api, &server.url());
     (client.limits.first_byte, client.limits.idle) = (limit, limit);
-    client.limits.total = 3 * limit;
+    client.limits.total = limit * 3 / 2;
     client.retries.max_retries = 1;
     client.retries.first_wait = millis(5);
     model_of(client)
 }
 
-fn job(tier: Tier) -> EvaluationJob {
-    job_of_calls(tier, 40)
+fn job(tier: Tier) -> PlannedJob {
+    job_of_calls(tier, 40, 1, 2)
 }
 
-fn job_of_calls(tier: Tier, calls: usize) -> EvaluationJob {
-    let mut job = job_of(tier, case(calls), &["summarize"], 1);
-    job.max_probes = 2;
-    job
+fn job_of_calls(tier: Tier, calls: usize, samples: usize, max_probes: usize) -> PlannedJob {
+    let mut job = job_of(tier, case(calls), &["summarize"], samples);
+    job.max_probes = max_probes;
+    PlannedJob::new(job)
+}
+
+/// Returns questions of which several meet a fault. Few, because each fault takes seven runs.
+fn few_questions() -> PlannedJob {
+    job_of_calls(Tier::Probes, 22, 1, 1)
 }
 
 /// Runs an evaluation with a log and checks that it ends in time and that the log has no key.
 fn run_logged(
-    job: &EvaluationJob,
+    job: &PlannedJob,
     model: &Model,
     path: &Path,
     budget: Option<&Budget>,
@@ -380,33 +388,14 @@ fn times(n: usize, counts: QuestionCounts) -> QuestionCounts {
     }
 }
 
-/// Checks several faults at a time, because a run mostly waits.
-fn check_each<T: Send>(faults: impl IntoIterator<Item = T>, check: impl Fn(T) + Sync) {
-    let faults: Vec<T> = faults.into_iter().collect();
-    let queue = Mutex::new(faults.into_iter());
-    let next = || queue.lock().expect("nobody panics with it").next();
-    std::thread::scope(|scope| {
-        for _ in 0..16 {
-            scope.spawn(|| {
-                while let Some(fault) = next() {
-                    check(fault);
-                }
-            });
-        }
-    });
-}
-
 /// Runs an evaluation whose questions meet a fault, repeats it from the log, and continues it with a healed server.
-fn assert_survives(tier: Tier, fault: Fault) {
+fn assert_survives(job: &PlannedJob, fault: Fault) {
     let here = tempfile::tempdir().expect("a temporary folder");
     let path = here.path().join("log.jsonl");
-    // Enough that several requests meet the fault. Few, because each fault takes seven runs.
-    let calls = if matches!(tier, Tier::Judge) { 40 } else { 26 };
-    let job = job_of_calls(tier, calls);
     let name = fault.name;
     let faulty = FaultyServer::new(fault.api, fault.serve, Faulty::Questions);
     let model = model(fault.api, &faulty.server, fault.limit);
-    let evaluation = run_logged(&job, &model, &path, None);
+    let evaluation = run_logged(job, &model, &path, None);
     let evaluation = evaluation.unwrap_or_else(|error| panic!("{name}: {error}"));
     let (counts, n) = (evaluation.report.requests.questions, faulty.n_faulty());
     assert!(n > 1, "{name}: {n} faulty requests");
@@ -423,12 +412,12 @@ fn assert_survives(tier: Tier, fault: Fault) {
         counts.planned(),
         evaluation.report.requests.planned_questions
     );
-    assert_eq!(replayed(&job, &path), text(&evaluation), "{name}");
+    assert_eq!(replayed(job, &path), text(&evaluation), "{name}");
 
     // Failures of the moment are requested again. Other results are known.
     faulty.is_healed.store(true, Ordering::SeqCst);
     let before = faulty.server.received().len();
-    let continued = run_logged(&job, &model, &path, None).expect("answers");
+    let continued = run_logged(job, &model, &path, None).expect("answers");
     let sent = faulty.server.received().len() - before;
     assert_eq!(sent, expected.failed, "{name}");
     let counts = continued.report.requests.questions;
@@ -438,31 +427,28 @@ fn assert_survives(tier: Tier, fault: Fault) {
         expected.answered + expected.failed,
         "{name}"
     );
-    assert_eq!(replayed(&job, &path), text(&continued), "{name}");
-    let again = run_logged(&job, &model, &path, None).expect("answers");
+    assert_eq!(replayed(job, &path), text(&continued), "{name}");
+    let again = run_logged(job, &model, &path, None).expect("answers");
     assert_eq!(text(&again), text(&continued), "{name}");
     assert_eq!(faulty.server.received().len(), before + sent, "{name}");
 }
 
 #[test]
 fn failures_of_the_moment_are_counted_and_requested_again() {
-    check_each(of_the_moment(), |fault| {
-        assert_survives(Tier::Probes, fault);
-    });
+    let job = few_questions();
+    check_each(of_the_moment(), |fault| assert_survives(&job, fault));
 }
 
 #[test]
 fn faults_that_pass_leave_no_trace() {
-    check_each(harmless(), |fault| {
-        assert_survives(Tier::Probes, fault);
-    });
+    let job = few_questions();
+    check_each(harmless(), |fault| assert_survives(&job, fault));
 }
 
 #[test]
 fn faulty_answers_are_counted_by_reason() {
-    check_each(of_the_answer(), |fault| {
-        assert_survives(Tier::Probes, fault);
-    });
+    let job = few_questions();
+    check_each(of_the_answer(), |fault| assert_survives(&job, fault));
 }
 
 #[test]
@@ -471,9 +457,8 @@ fn a_judge_survives_faults_as_well() {
     let some = faults
         .into_iter()
         .flat_map(|all| all.into_iter().step_by(4));
-    check_each(some, |fault| {
-        assert_survives(Tier::Judge, fault);
-    });
+    let job = job(Tier::Judge);
+    check_each(some, |fault| assert_survives(&job, fault));
 }
 
 #[test]
@@ -482,23 +467,22 @@ fn faulty_summaries_end_a_sample_or_follow_the_policy_and_every_question_is_coun
         canaries: 4,
         rounds: 3,
     });
+    let [planted, probes] = [planted, Tier::Probes].map(|tier| job_of_calls(tier, 26, 2, 1));
     let all = [of_the_moment(), of_the_answer()];
     check_each(all.into_iter().flatten().enumerate(), |(idx, fault)| {
-        let tier = if idx % 3 == 0 { planted } else { Tier::Probes };
-        assert_summary_fault_is_counted(tier, fault);
+        let job = if idx % 3 == 0 { &planted } else { &probes };
+        assert_summary_fault_is_counted(job, fault);
     });
 }
 
 /// Runs an evaluation whose summaries meet a fault, repeats it from the log, and continues it with a healed server.
-fn assert_summary_fault_is_counted(tier: Tier, fault: Fault) {
+fn assert_summary_fault_is_counted(job: &PlannedJob, fault: Fault) {
     let here = tempfile::tempdir().expect("a temporary folder");
     let path = here.path().join("log.jsonl");
-    let mut job = job_of_calls(tier, 26);
-    job.samples = 2;
     let faulty = FaultyServer::new(fault.api, fault.serve, Faulty::Summaries);
     let model = model(fault.api, &faulty.server, fault.limit);
     let name = fault.name;
-    let evaluation = run_logged(&job, &model, &path, None);
+    let evaluation = run_logged(job, &model, &path, None);
     let evaluation = evaluation.unwrap_or_else(|error| panic!("{name}: {error}"));
     let report = &evaluation.report;
     let counts = report.requests.questions;
@@ -512,24 +496,24 @@ fn assert_summary_fault_is_counted(tier: Tier, fault: Fault) {
     assert_eq!(lost, counts.without_context, "{name}");
     let problems = report.sessions.iter().flat_map(|s| &s.problems).count();
     // A summary of a part of the messages may pass.
-    let is_lost = fault.result != TOO_LONG && faulty.n_faulty() > 0;
-    if tier == Tier::Probes && is_lost {
+    assert!(faulty.n_faulty() > 0, "{name}");
+    if job.job.tier == Tier::Probes && fault.result != TOO_LONG {
         let is_stated = report.lanes[0].summaries_rejected > 0 || problems > 0;
         assert!(is_stated, "{name}: {report:?}");
     }
-    assert_eq!(replayed(&job, &path), text(&evaluation), "{name}");
+    assert_eq!(replayed(job, &path), text(&evaluation), "{name}");
     faulty.is_healed.store(true, Ordering::SeqCst);
-    let continued = run_logged(&job, &model, &path, None).expect("answers");
+    let continued = run_logged(job, &model, &path, None).expect("answers");
     let counts = continued.report.requests.questions;
     assert_eq!(counts.answered, counts.planned(), "{name}");
 }
 
 #[test]
 fn a_failure_of_all_requests_ends_the_run_with_its_reason_and_a_log_that_continues() {
-    for rejected in rejected_keys(KEY) {
+    let job = job(Tier::Probes);
+    check_each(rejected_keys(KEY), |rejected| {
         let here = tempfile::tempdir().expect("a temporary folder");
         let path = here.path().join("log.jsonl");
-        let job = job(Tier::Probes);
         let fault = Fault::of_bytes("rejected key", FAILED, rejected);
         let faulty = FaultyServer::new("openai", fault.serve, Faulty::Questions);
         let model = model("openai", &faulty.server, PATIENCE);
@@ -552,19 +536,20 @@ fn a_failure_of_all_requests_ends_the_run_with_its_reason_and_a_log_that_continu
             (counts.answered, continued.stopped),
             (counts.planned(), None)
         );
-    }
+    });
 }
 
 #[test]
 fn a_server_that_stops_answering_ends_the_run_after_some_failures() {
-    for bytes in [
+    let job = job(Tier::Probes);
+    let down = [
         answer("503 Service Unavailable", "", ""),
         answer("200 OK", "", "<html><title>Sign in</title>"),
         Vec::new(),
-    ] {
+    ];
+    check_each(down, |bytes| {
         let here = tempfile::tempdir().expect("a temporary folder");
         let path = here.path().join("log.jsonl");
-        let job = job(Tier::Probes);
         let is_down = Arc::new(AtomicBool::new(true));
         let down = Arc::clone(&is_down);
         let server = Server::new(move |request, client| {
@@ -586,7 +571,7 @@ fn a_server_that_stops_answering_ends_the_run_after_some_failures() {
         let after = continued.report.requests.questions;
         assert_eq!(after.answered + after.unreadable, after.planned());
         assert_eq!(after.unreadable, counts.unreadable);
-    }
+    });
 }
 
 #[test]

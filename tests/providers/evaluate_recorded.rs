@@ -1,10 +1,10 @@
 //! An evaluation of the compactions that a file records.
 
-use crate::evaluate::{evaluate, job_of, model_of, replayed, text};
+use crate::evaluate::{PlannedJob, evaluate, job_of, model_of, replayed, text};
 use crate::reader::{read, reply};
 use crate::server::Server;
 use plimsoll::engine::Case;
-use plimsoll::exec::evaluate::{EvaluationLog, Plan, RECORDED, Tier};
+use plimsoll::exec::evaluate::{EvaluationLog, RECORDED, Tier};
 use plimsoll::exec::model::ModelClient;
 use plimsoll::exec::{LoadOptions, load_bytes};
 use plimsoll::progress::Progress;
@@ -106,8 +106,8 @@ fn a_recorded_compaction_is_measured_against_the_context_without_it() {
     assert_eq!(case.session.compactions.len(), COMPACTIONS);
     let here = tempfile::tempdir().expect("a temporary folder");
     let path = here.path().join("log.jsonl");
-    let job = job_of(Tier::Probes, case.clone(), &["none"], 2);
-    assert_eq!(job.lanes.len(), 2, "none and recorded");
+    let job = PlannedJob::new(job_of(Tier::Probes, case.clone(), &["none"], 2));
+    assert_eq!(job.job.lanes.len(), 2, "none and recorded");
     let server = Server::new(|request, client| client.send(&reply(&read(&request.json(), "A"))));
     let endpoint = Endpoint::new(
         api_by_name("openai").expect("an API"),
@@ -124,8 +124,10 @@ fn a_recorded_compaction_is_measured_against_the_context_without_it() {
     assert_eq!(questions.answered, report.requests.planned_questions);
     assert_eq!(questions.planned(), questions.answered);
     // Two sets with each baseline, two samples of `none` and one of the recorded run, in both orders.
-    let plan = Plan::new(&job);
-    assert_eq!(questions.answered, plan.n_probes() * 2 * (2 + 2 + 2 + 1));
+    assert_eq!(
+        questions.answered,
+        job.plan.n_probes() * 2 * (2 + 2 + 2 + 1)
+    );
     let probes = report.probes.as_ref().expect("tier 1");
     assert!(probes.selection.selected > 20, "{:?}", probes.selection);
     let [none, recorded] = &probes.lanes[..] else {

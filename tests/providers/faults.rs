@@ -63,7 +63,7 @@ fn a_prompt_that_overflows_the_window_is_distinguished() {
 fn a_wait_requested_by_the_server_is_kept_in_seconds_and_to_a_date() {
     let date =
         "date: Sun, 06 Nov 1994 08:49:36 GMT\r\nretry-after: Sun, 06 Nov 1994 08:49:37 GMT\r\n";
-    for headers in ["retry-after: 1\r\n", date] {
+    check_each(["retry-after: 1\r\n", date], |headers| {
         let busy = answer("429 Too Many Requests", headers, &error_json("slow down"));
         let server = Server::with_answers(vec![busy, answer("200 OK", "", CHAT)]);
         let (begun, mut waits) = (Instant::now(), Vec::new());
@@ -80,7 +80,7 @@ fn a_wait_requested_by_the_server_is_kept_in_seconds_and_to_a_date() {
             "{:?}",
             begun.elapsed()
         );
-    }
+    });
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn retries_end_if_the_server_stays_busy() {
 
 #[test]
 fn a_server_that_never_starts_or_stalls_times_out() {
-    for (start, words) in stalls() {
+    check_each(stalls(), |(start, words)| {
         let server = Server::new(move |_, client| {
             client.send(start.as_bytes());
             client.stall();
@@ -161,7 +161,7 @@ fn a_server_that_never_starts_or_stalls_times_out() {
         );
         assert!(server.wait_for_end().is_some(), "the connection is closed");
         assert_eq!(server.received().len(), 1);
-    }
+    });
 }
 
 #[test]

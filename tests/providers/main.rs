@@ -21,7 +21,7 @@ use plimsoll::progress::Progress;
 use plimsoll::providers::{Answer, Endpoint, Prompt, Stop, api_by_name};
 use serde_json::{Value, json};
 use server::{STREAM_HEAD, Server, answer, chunked};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 const KEY: &str = "sk-test-0123456789abcdef";
@@ -122,6 +122,22 @@ fn assert_answer_fails(bytes: Vec<u8>, kind: AskErrorKind, words: &[&str]) -> us
     let server = Server::with_answer(bytes);
     assert_fails(&client("openai", &server.url()), kind, words);
     server.received().len()
+}
+
+/// Checks several cases at a time, because a check mostly waits.
+fn check_each<T: Send>(cases: impl IntoIterator<Item = T>, check: impl Fn(T) + Sync) {
+    let cases: Vec<T> = cases.into_iter().collect();
+    let queue = Mutex::new(cases.into_iter());
+    let next = || queue.lock().expect("nobody panics with it").next();
+    std::thread::scope(|scope| {
+        for _ in 0..16 {
+            scope.spawn(|| {
+                while let Some(case) = next() {
+                    check(case);
+                }
+            });
+        }
+    });
 }
 
 fn greeting() -> (String, Stop) {
