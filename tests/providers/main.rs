@@ -130,7 +130,7 @@ fn check_each<T: Send>(cases: impl IntoIterator<Item = T>, check: impl Fn(T) + S
     let queue = Mutex::new(cases.into_iter());
     let next = || queue.lock().expect("nobody panics with it").next();
     std::thread::scope(|scope| {
-        for _ in 0..16 {
+        for _ in 0..8 {
             scope.spawn(|| {
                 while let Some(case) = next() {
                     check(case);
