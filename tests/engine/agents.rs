@@ -147,7 +147,10 @@ impl Looks {
 fn session(unit: usize, units: u64) -> Talk {
     let mut talk = Talk::new();
     talk.turn(1, 12);
-    let question = "x".repeat(12 + unit * units as usize);
+    let n_bytes = 12 + unit * units as usize;
+    // Tokenizers count many words faster than one long word.
+    let words = "understanding ".repeat(n_bytes / 14 + 1);
+    let question = format!("{}x", &words[..n_bytes - 1]);
     talk.message(Role::User, vec![text(&question)]);
     talk.call("call_2", 12);
     talk.message(Role::Assistant, vec![text("That is done.")]);

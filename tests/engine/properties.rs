@@ -15,7 +15,7 @@ use plimsoll::tokens::{Progress, TokenLedger, by_name};
 use plimsoll::units::{Millis, Tokens};
 use proptest::prelude::*;
 use rayon::prelude::*;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 fn session(drafts: &[Draft], compacted_before: Option<usize>) -> Session {
     let source = Source {
@@ -118,9 +118,12 @@ impl Answer for Says {
     }
 }
 
-fn policies() -> Vec<(&'static Preset, Policy)> {
-    let parsed = |preset: &'static Preset| preset.policy().ok().map(|policy| (preset, policy));
-    PRESETS.iter().filter_map(parsed).collect()
+fn policies() -> &'static [(&'static Preset, Policy)] {
+    static POLICIES: LazyLock<Vec<(&Preset, Policy)>> = LazyLock::new(|| {
+        let parsed = |preset: &'static Preset| preset.policy().ok().map(|policy| (preset, policy));
+        PRESETS.iter().filter_map(parsed).collect()
+    });
+    &POLICIES
 }
 
 #[test]
@@ -133,7 +136,7 @@ fn every_preset_handles_zero_one_and_two_messages() {
         .for_each(|(idx, session)| {
             let window = [1, 600, 200_000][idx % 3];
             let case = small_case(session.clone(), window);
-            for (preset, policy) in &policies {
+            for (preset, policy) in policies {
                 let values = policy.defaults();
                 let whole = simulate(&case, policy, &values, None);
                 let now = Schedule::Now { force: true };
@@ -233,7 +236,7 @@ proptest! {
     fn time_goes_on_and_tokens_are_kept_under_every_preset(talk in talks(), window in 300..6_000_u64) {
         let case = case(&talk, window);
         for (preset, policy) in policies() {
-            let outcome = simulate(&case, &policy, &policy.defaults(), None);
+            let outcome = simulate(&case, policy, &policy.defaults(), None);
             time_goes_on(&case, preset, &outcome)?;
             tokens_are_kept(&case, preset, &outcome)?;
         }
@@ -244,8 +247,8 @@ proptest! {
         let case = case(&talk, window);
         for (preset, policy) in policies() {
             let values = policy.defaults();
-            let simulated = simulate(&case, &policy, &values, None);
-            let executed = drive(&case, &policy, &values, Schedule::Replay, None, &mut Says(2));
+            let simulated = simulate(&case, policy, &values, None);
+            let executed = drive(&case, policy, &values, Schedule::Replay, None, &mut Says(2));
             prop_assert!(executed.samples == simulated.samples, "{}", preset.name);
             prop_assert!(executed.events == simulated.events, "{}", preset.name);
             prop_assert!(ExecutedContext::new(executed.context).is_ok(), "{}", preset.name);
@@ -258,11 +261,11 @@ proptest! {
         talk.turn(12, 600 + 400 * pad);
         let (exact, window) = (talk.session(), window.min(45_000));
         let case = small_case(exact, window);
-        for (preset, policy) in policies().into_iter().filter(|(preset, _)| Native::of(preset.name).is_none()) {
-            let Some((once, _)) = compacted(&case, &policy, window) else {
+        for (preset, policy) in policies().iter().filter(|(preset, _)| Native::of(preset.name).is_none()) {
+            let Some((once, _)) = compacted(&case, policy, window) else {
                 return Err(TestCaseError::fail(format!("{} cannot be exported", preset.name)));
             };
-            let Some((twice, is_changed)) = compacted(&once, &policy, window) else {
+            let Some((twice, is_changed)) = compacted(&once, policy, window) else {
                 return Err(TestCaseError::fail(format!("{} cannot be exported again", preset.name)));
             };
             let weights = [&once, &twice].map(|case| case.ledger.total().0);
@@ -289,7 +292,7 @@ fn every_preset_handles_a_clock_that_goes_backwards() {
     }
     let case = small_case(session(&drafts, None), 500);
     for (preset, policy) in policies() {
-        let outcome = simulate(&case, &policy, &policy.defaults(), None);
+        let outcome = simulate(&case, policy, &policy.defaults(), None);
         assert_eq!(outcome.context.check(&case), Ok(()), "{}", preset.name);
         assert_eq!(outcome.samples.len(), 6, "{}", preset.name);
     }

@@ -18,10 +18,11 @@ use plimsoll::report::{
 use plimsoll::session::{Body, MediaKind, Role, Session, Usage};
 use plimsoll::tokens::{TokenLedger, default_counter};
 use plimsoll::units::Tokens;
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 const RESERVE: Tokens = Tokens(500);
 
@@ -527,18 +528,31 @@ fn sample_case(path: &Path) -> Case {
         .case
 }
 
+/// Every sample with its recorded lane and the lane of each preset.
+static PLAYED_SAMPLES: LazyLock<Vec<(Case, Vec<Played>)>> = LazyLock::new(|| {
+    let all_played = |path: PathBuf| {
+        let case = sample_case(&path);
+        let presets = PRESETS.par_iter().map(|p| preset(&case, p.name, &[]));
+        let lanes = [really(&case)]
+            .into_iter()
+            .chain(presets.collect::<Vec<_>>());
+        let lanes = lanes.collect();
+        (case, lanes)
+    };
+    samples().into_iter().map(all_played).collect()
+});
+
 #[test]
 fn the_verdict_never_denies_a_compaction() {
     let (mut never, mut below) = (0, 0);
-    for path in samples() {
-        let case = sample_case(&path);
-        let recorded = really(&case).outcome;
-        for name in PRESETS.iter().map(|preset| preset.name) {
-            let lane = preset(&case, name, &[]);
+    for (case, lanes) in &*PLAYED_SAMPLES {
+        let recorded = &lanes[0].outcome;
+        for lane in &lanes[1..] {
+            let name = &lane.lane;
             let events = &lane.outcome.events;
             let compacts = events.iter().any(|event| event.effect == Effect::Removed);
-            let trigger = Trigger::of_lanes(&case, RESERVE, lane.lane());
-            let text = verdict(&case, &recorded, RESERVE, &trigger).text();
+            let trigger = Trigger::of_lanes(case, RESERVE, lane.lane());
+            let text = verdict(case, recorded, RESERVE, &trigger).text();
             let says_never = text.contains("Never reached");
             let names_call = text.contains(&format!("{name} compacts from call "));
             assert!(!(says_never && compacts), "{name}: {text}");
@@ -553,11 +567,8 @@ fn the_verdict_never_denies_a_compaction() {
 #[test]
 fn own_sentences_are_not_redacted() {
     let mut counted = 0;
-    for path in samples() {
-        let case = sample_case(&path);
-        let mut lanes = vec![really(&case)];
-        lanes.extend(PRESETS.iter().map(|p| preset(&case, p.name, &[])));
-        let [plain, redacted] = [false, true].map(|redacts| report(&case, &lanes, &[], redacts));
+    for (case, lanes) in &*PLAYED_SAMPLES {
+        let [plain, redacted] = [false, true].map(|redacts| report(case, lanes, &[], redacts));
         for ((_, open), (lane, closed)) in plain.findings().iter().zip(redacted.findings()) {
             let (open, closed) = (open.text.to_string(), closed.text.to_string());
             assert!(!closed.contains('…'), "{}: {closed}\nof {open}", lane.name);

@@ -85,9 +85,9 @@ fn no_command_prints_control_characters_of_a_session() {
     files.par_iter().for_each(|path| {
         let path = path.to_string_lossy();
         for args in [
-            &["inspect", &path][..],
-            &["inspect", &path, "--json"],
-            &["report", &path, "-o", "-"],
+            &["inspect", &path, "--counter", "chars/4"][..],
+            &["inspect", &path, "--counter", "chars/4", "--json"],
+            &["report", &path, "--counter", "chars/4", "-o", "-"],
         ] {
             let output = output_of(here.path(), args);
             let found: Vec<char> = output.chars().filter(|c| is_forbidden(*c)).collect();
@@ -108,13 +108,17 @@ fn texts(shape: &Shape, found: &mut Vec<String>) {
     }
 }
 
+/// Number of frames that are drawn of each file.
+const FRAMES: usize = 4;
+
 #[test]
 fn the_window_shows_no_control_characters_of_a_session() {
     let here = tempfile::tempdir().unwrap();
     let mut wrong = Vec::new();
-    for path in files(here.path()) {
-        let ctx = Context::default();
-        theme::apply(&ctx);
+    // One context, because its fonts take long to load.
+    let ctx = Context::default();
+    theme::apply(&ctx);
+    for (nth, path) in files(here.path()).into_iter().enumerate() {
         let options = Options {
             paths: vec![path.clone()],
             no_state: true,
@@ -123,10 +127,10 @@ fn the_window_shows_no_control_characters_of_a_session() {
         };
         let mut app = App::new(&ctx, &options);
         let mut shown = Vec::new();
-        for frame in 0..4 {
+        for frame in 0..FRAMES {
             let input = RawInput {
                 screen_rect: Some(Rect::from_min_size(pos2(0.0, 0.0), vec2(1440.0, 2_000.0))),
-                time: Some(f64::from(frame)),
+                time: Some((nth * FRAMES + frame) as f64),
                 ..RawInput::default()
             };
             let mut output = ctx.run_ui(input, |ui| app.show(ui));

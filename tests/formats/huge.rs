@@ -2,6 +2,7 @@
 //! `cargo test --release --test formats -- --ignored huge`.
 
 use plimsoll::formats::{Input, parse};
+use rayon::prelude::*;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -87,29 +88,19 @@ fn a_line_of_50_megabytes_and_a_picture_of_20_are_read() {
 #[test]
 fn rejects_endless_small_values_before_they_fill_the_memory() {
     let lines = "{\"role\":\"user\",\"content\":\"\"}\n".repeat(5_100_000);
-    takes(
-        "lines.jsonl",
-        lines.as_bytes(),
-        2,
-        "more than 5 million lines",
-    );
     let list = format!("[{}{{}}]", "{},".repeat(17_000_000));
-    takes(
-        "list.json",
-        list.as_bytes(),
-        2,
-        "more than 16 million values",
-    );
     let within = format!(
         "{{\"messages\":[{{\"role\":\"user\",\"content\":[{}1]}}]}}",
         "1,".repeat(17_000_000)
     );
-    takes(
-        "within.json",
-        within.as_bytes(),
-        2,
-        "more than 16 million values",
-    );
+    let files = [
+        ("lines.jsonl", lines, "more than 5 million lines"),
+        ("list.json", list, "more than 16 million values"),
+        ("within.json", within, "more than 16 million values"),
+    ];
+    files
+        .par_iter()
+        .for_each(|(name, text, says)| takes(name, text.as_bytes(), 2, says));
 }
 
 #[test]

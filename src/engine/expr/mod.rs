@@ -178,11 +178,6 @@ impl Expr {
         }
     }
 
-    /// Returns whether it uses a quantity directly, not through a name.
-    pub(super) fn mentions(&self, quantity: Quantity) -> bool {
-        self.terms().iter().any(|term| term == quantity.name())
-    }
-
     /// Returns the quantities and names that it uses, without duplicates, in the order written.
     pub fn terms(&self) -> Vec<String> {
         let mut found = Vec::new();

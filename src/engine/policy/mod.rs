@@ -238,14 +238,6 @@ impl Policy {
         Ok(())
     }
 
-    /// Returns whether one of its expressions uses this quantity.
-    pub(super) fn mentions(&self, quantity: Quantity) -> bool {
-        let names = self.lets.iter().map(|(_, expr)| expr);
-        let mut own = names.chain(&self.believed_fill).chain(&self.reserve);
-        own.any(|expr| expr.mentions(quantity))
-            || self.stages.iter().any(|stage| stage.mentions(quantity))
-    }
-
     /// Returns the expressions of its names at these values: knobs and `let`s.
     pub(super) fn bindings(&self, values: &KnobValues) -> BTreeMap<String, Expr> {
         let value = |k: &Knob| values.get(&k.name).unwrap_or(k.value);

@@ -2,31 +2,36 @@
 
 use crate::session::Session;
 use crate::units::Millis;
-use std::cell::OnceCell;
 
 /// Assumed seconds between two calls if the file does not record times.
 const USUAL: f64 = 15.0;
 
-/// Seconds since the first call, by call. Computed at the first use, since few policies need it.
+/// Seconds since the first call, by call.
 #[derive(Debug)]
-pub(super) struct Clock<'a> {
-    session: &'a Session,
+pub(super) struct Clock {
     /// The first recorded time.
     since: Option<Millis>,
-    assumed: f64,
-    seconds: OnceCell<Vec<f64>>,
+    seconds: Vec<f64>,
 }
 
-impl<'a> Clock<'a> {
+impl Clock {
     /// Creates a clock from recorded times. A time that is missing or goes backwards is `seconds_per_call` after the
     /// call before.
-    pub(super) fn new(session: &'a Session, seconds_per_call: Option<f64>) -> Self {
-        Self {
-            session,
-            since: session.calls.iter().find_map(|call| call.time),
-            assumed: seconds_per_call.unwrap_or(USUAL),
-            seconds: OnceCell::new(),
-        }
+    pub(super) fn new(session: &Session, seconds_per_call: Option<f64>) -> Self {
+        let calls = &session.calls;
+        let since = calls.iter().find_map(|call| call.time);
+        let assumed = seconds_per_call.unwrap_or(USUAL);
+        let mut now = -assumed;
+        let seconds = calls.iter().map(|call| {
+            let recorded = call
+                .time
+                .zip(since)
+                .map(|(time, first)| time.0.saturating_sub(first.0) as f64 / 1e3);
+            now = recorded.filter(|s| *s >= now).unwrap_or(now + assumed);
+            now
+        });
+        let seconds = seconds.collect();
+        Self { since, seconds }
     }
 
     /// Returns the minutes between a call and the one before; none before the first.
@@ -44,22 +49,7 @@ impl<'a> Clock<'a> {
 
     /// Returns the seconds at a call; after the last call, those of the last.
     pub(super) fn at(&self, call: usize) -> f64 {
-        let seconds = self.seconds.get_or_init(|| self.seconds());
-        let found = seconds.get(call).or(seconds.last());
+        let found = self.seconds.get(call).or(self.seconds.last());
         found.copied().unwrap_or(0.0)
-    }
-
-    fn seconds(&self) -> Vec<f64> {
-        let calls = &self.session.calls;
-        let mut now = -self.assumed;
-        let seconds = calls.iter().map(|call| {
-            let recorded = call
-                .time
-                .zip(self.since)
-                .map(|(time, first)| time.0.saturating_sub(first.0) as f64 / 1e3);
-            now = recorded.filter(|s| *s >= now).unwrap_or(now + self.assumed);
-            now
-        });
-        seconds.collect()
     }
 }

@@ -107,7 +107,7 @@ pub struct Run<'a> {
     /// The action that waits for an answer, with its request.
     waiting: Option<Waiting>,
     named: NamedState,
-    clock: Clock<'a>,
+    clock: Clock,
     model_window: Option<&'static NamedWindow>,
     /// Number of times this call was rejected.
     rejected: u8,
@@ -202,20 +202,17 @@ impl<'a> Run<'a> {
         };
         let samples = Vec::with_capacity(until.unwrap_or(last) + 1);
         let clock = Clock::new(&case.session, knobs.get("seconds_per_call"));
-        let mut triggers = Triggers::new(case, policy, knobs);
-        if triggers.wants_idle {
-            triggers.moment.set(Quantity::Idle, clock.idle(call));
-        }
+        let names = policy.bindings(knobs);
+        let reserve = policy.reserve.as_ref().map(|expr| expr.bind(&names));
+        let mut triggers = Triggers::new(case, policy, names);
+        triggers.moment.set(Quantity::Idle, clock.idle(call));
         let mut run = Self {
             case,
             triggers,
             schedule,
             until,
             output_reserve: policy.output_reserve(knobs, case, call),
-            reserve: policy
-                .reserve
-                .as_ref()
-                .map(|expr| expr.bind(&policy.bindings(knobs))),
+            reserve,
             working,
             call,
             phase: Phase::Enter,

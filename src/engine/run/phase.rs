@@ -52,15 +52,13 @@ impl Run<'_> {
             return;
         }
         let call_in_turn = f64::from(self.call_in_turn());
-        let idle = self.triggers.wants_idle.then(|| self.clock.idle(self.call));
+        let idle = self.clock.idle(self.call);
         let moment = &mut self.triggers.moment;
         if self.model_window.is_some() {
             moment.set_model(self.model_window, self.case.model_at(self.call));
         }
         moment.set(Quantity::CallInTurn, call_in_turn);
-        if let Some(idle) = idle {
-            moment.set(Quantity::Idle, idle);
-        }
+        moment.set(Quantity::Idle, idle);
         moment.set(Quantity::Attempt, 0.0);
         moment.set(Quantity::Window, self.case.windows.at(self.call).as_f64());
         if let Some(reserve) = &self.reserve {

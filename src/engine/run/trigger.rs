@@ -3,11 +3,11 @@
 use crate::engine::case::Case;
 use crate::engine::case::budget::Budget;
 use crate::engine::context::working::Working;
-use crate::engine::expr::{Expr, Moment, Quantity};
+use crate::engine::expr::{self, Expr, Moment, Quantity};
 use crate::engine::outcome::Idle;
 use crate::engine::outcome::event::Cause;
+use crate::engine::policy::Policy;
 use crate::engine::policy::stages::{Hook, Stage};
-use crate::engine::policy::{KnobValues, Policy};
 use crate::units::{Share, Tokens};
 use std::collections::BTreeMap;
 
@@ -15,13 +15,13 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub(super) struct Triggers<'a> {
     stages: Vec<BoundStage<'a>>,
+    /// Expressions of the policy's names at the run's knobs.
+    names: BTreeMap<String, Expr>,
     /// The hooks of all stages, as bits.
     hooks: u16,
     believed_fill: Option<Expr>,
     /// Tokens that stages have removed so far, on the policy's own meter.
     taken: f64,
-    /// Whether an expression of the policy uses the idle time of the session.
-    pub(super) wants_idle: bool,
     /// Whether no expression of the policy needs more than is measured when a stage acts.
     pub(super) are_settled: bool,
     pub(super) moment: Moment,
@@ -32,8 +32,6 @@ pub(super) struct Triggers<'a> {
 struct BoundStage<'a> {
     stage: &'a Stage,
     bound: Stage,
-    /// Quantities and names in its trigger, with their expressions.
-    terms: Vec<(String, Expr)>,
     /// The lowest used tokens that meet its trigger, if the trigger has no other condition.
     floor: Option<f64>,
     /// Whether the settings alone prevent it from firing.
@@ -45,8 +43,7 @@ struct BoundStage<'a> {
 }
 
 impl<'a> Triggers<'a> {
-    pub(super) fn new(case: &Case, policy: &'a Policy, knobs: &KnobValues) -> Self {
-        let names = policy.bindings(knobs);
+    pub(super) fn new(case: &Case, policy: &'a Policy, names: BTreeMap<String, Expr>) -> Self {
         let bind = |stage: &'a Stage| {
             let mut bound = stage.bind(&names);
             let is_off = bound.when.constant_value() == Some(0.0);
@@ -60,7 +57,6 @@ impl<'a> Triggers<'a> {
             let floor = bound.when.floor_of(Quantity::Used);
             BoundStage {
                 stage,
-                terms: terms(&stage.when, &names),
                 floor,
                 is_off,
                 // The reserve is computed from the last measurements.
@@ -72,7 +68,6 @@ impl<'a> Triggers<'a> {
         };
         let stages: Vec<_> = policy.stages.iter().map(bind).collect();
         let hooks = stages.iter().fold(0, |hooks, s| hooks | bit(s.stage.at));
-        let waits = stages.iter().any(|stage| stage.bound.guard.cold.is_some());
         let says_more = policy.believed_fill.is_some() || policy.reserve.is_some();
         let are_settled = !says_more && stages.iter().all(|stage| stage.is_settled);
         let n = stages.len();
@@ -86,8 +81,8 @@ impl<'a> Triggers<'a> {
             stages,
             hooks,
             believed_fill: policy.believed_fill.as_ref().map(|expr| expr.bind(&names)),
+            names,
             taken: 0.0,
-            wants_idle: policy.mentions(Quantity::Idle) || waits,
             are_settled,
             moment,
         }
@@ -227,11 +222,15 @@ impl<'a> Triggers<'a> {
 
     /// Returns the trigger as written with the values of its terms.
     pub(super) fn cause(&self, idx: usize) -> Cause {
-        let stage = &self.stages[idx];
-        let value = |(term, expr): &(String, Expr)| (term.clone(), expr.value(&self.moment));
+        let when = &self.stage(idx).when;
+        let value = |term: String| {
+            let quantity = || expr::quantity(&term).map(Expr::quantity);
+            let expr = self.names.get(&term).cloned().or_else(quantity)?;
+            Some((term, expr.value(&self.moment)))
+        };
         Cause {
-            when: stage.stage.when.text.clone(),
-            terms: stage.terms.iter().map(value).collect(),
+            when: when.text.clone(),
+            terms: when.terms().into_iter().filter_map(value).collect(),
         }
     }
 }
@@ -261,14 +260,4 @@ impl BoundStage<'_> {
 /// Returns the bit of a hook.
 fn bit(hook: Hook) -> u16 {
     1 << hook as u16
-}
-
-/// Returns the quantities and names that a trigger uses, with their expressions.
-fn terms(when: &Expr, names: &BTreeMap<String, Expr>) -> Vec<(String, Expr)> {
-    let stands_for = |term: String| {
-        let quantity = || crate::engine::expr::quantity(&term).map(Expr::quantity);
-        let expr = names.get(&term).cloned().or_else(quantity);
-        expr.map(|expr| (term, expr))
-    };
-    when.terms().into_iter().filter_map(stands_for).collect()
 }

@@ -135,10 +135,16 @@ impl Probe {
         let span = json::document_span(bytes);
         let text = &bytes[span.clone()];
         let is_large = text.len() >= json::LARGE && matches!(text[0], b'{' | b'[');
-        if !is_large || !json::is_one_value(text) {
+        if !is_large {
             return Ok(None);
         }
-        if json::has_too_many_values(text) {
+        let is_line = memchr(b'\n', text).is_none();
+        // A line with too many values is rejected whether it is one value or several.
+        let is_rejected_line = is_line && json::has_too_many_values(text);
+        if !is_rejected_line && !json::is_one_value(text) {
+            return Ok(None);
+        }
+        if is_rejected_line || json::has_too_many_values(text) {
             return Ok(Some(Self::of(Kind::TooLarge(json::too_many_values()))));
         }
         let value = match json::parse_document(bytes, &span, most_listed, progress)? {
@@ -147,11 +153,11 @@ impl Probe {
         };
         let mut probe = Self::of(Kind::Json);
         probe.is_truncated = most_listed < usize::MAX;
-        if memchr(b'\n', text).is_some() {
-            probe.document = Some(value);
-        } else {
+        if is_line {
             let line = memchr_iter(b'\n', &bytes[..span.start]).count() + 1;
             probe.records = vec![Record { span, line, value }];
+        } else {
+            probe.document = Some(value);
         }
         Ok(Some(probe))
     }

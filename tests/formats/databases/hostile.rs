@@ -92,7 +92,7 @@ fn damage_is_an_error_or_a_warning_within_a_minute() {
     // Many pages, so that the tree has inner pages.
     run(
         &path,
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600)
          INSERT INTO part SELECT 'prt_x' || i, 'msg_2', 'ses_1', i, i,
            '{\"type\":\"text\",\"text\":\"' || hex(zeroblob(40)) || '\"}' FROM n; VACUUM;",
     )

@@ -24,7 +24,7 @@ pub use log::{Log, LogPiece};
 pub use named::Named;
 pub use summarize::{Summarize, SummaryPosition};
 
-use crate::engine::expr::{Expr, Quantity};
+use crate::engine::expr::Expr;
 use crate::session::Role;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -269,22 +269,6 @@ impl Stage {
             repair: self.repair,
             delay: self.delay.as_ref().map(bind),
         }
-    }
-
-    /// Returns whether one of its expressions uses this quantity.
-    pub(in crate::engine) fn mentions(&self, quantity: Quantity) -> bool {
-        let guard = &self.guard;
-        let guards = guard.min_saved.iter().chain(&guard.cold);
-        let takes = self.take.keep.iter().filter_map(Keep::number);
-        let mut all = [&self.when, &guard.cooldown]
-            .into_iter()
-            .chain(guards)
-            .chain(takes)
-            .chain(&self.take.oldest)
-            .chain(&self.compares)
-            .chain(&self.delay)
-            .chain(self.action.expressions());
-        all.any(|expr| expr.mentions(quantity))
     }
 
     /// Returns the first keyword that needs tokens of messages or of their parts; `None` if it has none.
