@@ -18,9 +18,8 @@ impl Accuracy {
     }
 
     /// Formats tokens, with `≈` before an estimate.
-    pub(super) fn mark(self, count: Tokens) -> String {
-        let about = if self == Self::Estimated { "≈" } else { "" };
-        format!("{about}{}", tokens(count))
+    pub(super) fn marked(self, count: Tokens) -> String {
+        format!("{}{}", self.mark(), tokens(count))
     }
 }
 

@@ -11,7 +11,6 @@ use crate::analysis::{
 use crate::engine::{Case, KnobValues, Outcome, Policy};
 use crate::safe_text::clean;
 use crate::session::{CallsFrom, Kind};
-use crate::tokens::Accuracy;
 use crate::units::{Share, Tokens};
 use std::collections::BTreeMap;
 
@@ -230,7 +229,7 @@ fn about(subject: &Subject<'_>, redactor: &mut Redactor) -> About {
         output_reserve: subject.output_reserve,
         total: case.ledger.total(),
         accuracy: accuracy_sentence(case),
-        is_estimate: case.ledger.accuracy == Accuracy::Estimated,
+        accuracy_mark: case.ledger.accuracy.mark(),
         calls_reported: session.calls.iter().filter(|s| s.usage.is_some()).count(),
         not_recorded: case.ledger.overhead,
         by_kind: kinds.filter(|(_, tokens)| *tokens > Tokens::ZERO).collect(),

@@ -108,8 +108,8 @@ pub struct About {
     pub total: Tokens,
     /// Accuracy of the counts as text: `calibrated ±2.4 % (o200k_base fitted to recorded usage)`.
     pub accuracy: String,
-    /// Counts that are not reported are estimates.
-    pub is_estimate: bool,
+    /// `≈` if counts that are not reported are estimates, else empty.
+    pub accuracy_mark: &'static str,
     /// Calls with reported usage.
     pub calls_reported: usize,
     /// Tokens that are not recorded: system prompt and tool definitions.

@@ -18,7 +18,7 @@ impl Report {
         } else {
             ", one per assistant message".to_owned()
         };
-        let about_size = if about.is_estimate { "≈" } else { "" };
+        let about_size = about.accuracy_mark;
         vec![
             ("Format", about.format.to_owned()),
             (

@@ -2,6 +2,7 @@
 //! several times as fast as the methods for long pieces.
 
 use std::collections::HashMap;
+use std::hint::black_box;
 
 /// Maximum bytes of pieces and tokens that fit a 128-bit number with their length and rank.
 pub(super) const MAX_SHORT_BYTES: usize = 13;
@@ -16,6 +17,8 @@ const RANK_AT: u32 = LENGTH_AT + 4;
 const KEY_MASK: u128 = (1 << RANK_AT) - 1;
 /// Bits of the filter: few enough for the CPU cache, and enough to reject nine in ten byte strings that are not tokens.
 const FILTER_BITS: usize = 1 << 21;
+/// Number of tokens whose entries of the table are loaded at the same time.
+const BATCH: usize = 32;
 /// Rank of a byte string that is not a token.
 pub(super) const NO_RANK: u32 = u32::MAX;
 
@@ -41,17 +44,32 @@ impl Ranks {
             table: vec![0; TABLE_SIZE],
             long: HashMap::new(),
         };
-        for (rank, token) in (0..).zip(tokens.take(TABLE_SIZE / 8 * 7)) {
-            ranks.add(token, rank);
+        let mut tokens = (0..).zip(tokens.take(TABLE_SIZE / 8 * 7));
+        let mut batch = Vec::with_capacity(BATCH);
+        loop {
+            let next = tokens.by_ref().take(BATCH);
+            batch.extend(next.map(|(rank, token)| ranks.prepare(token, rank)));
+            if batch.is_empty() {
+                return ranks;
+            }
+            // The table is larger than the CPU cache. Reading the entries first waits once per batch, not once per token.
+            for (hash, _) in batch.iter().flatten() {
+                black_box(ranks.table[place(*hash)]);
+            }
+            for (hash, token) in batch.drain(..).flatten() {
+                ranks.mark(hash);
+                let at = ranks.index_of(token & KEY_MASK, hash);
+                ranks.table[at] = token;
+            }
         }
-        ranks
     }
 
-    fn add(&mut self, token: &'static [u8], rank: u32) {
+    /// Adds a long token. Returns the hash of a short one, and its entry of the table.
+    fn prepare(&mut self, token: &'static [u8], rank: u32) -> Option<(u64, u128)> {
         if let Some(first) = first_of_long(token) {
             self.mark(first);
             self.long.insert(token, rank);
-            return;
+            return None;
         }
         if let [first, second] = token {
             self.pairs[usize::from(u16::from_le_bytes([*first, *second]))] = rank;
@@ -59,10 +77,7 @@ impl Ranks {
         let mut bytes = [0; 16];
         bytes[..token.len()].copy_from_slice(token);
         let key = key(u128::from_le_bytes(bytes), token.len());
-        let hash = hash(key);
-        let at = self.index_of(key, hash);
-        self.mark(hash);
-        self.table[at] = key | u128::from(rank) << RANK_AT;
+        Some((hash(key), key | u128::from(rank) << RANK_AT))
     }
 
     fn mark(&mut self, hash: u64) {
@@ -165,13 +180,19 @@ impl Ranks {
 
     /// Returns the index of a token in the table, or of the free entry for it.
     fn index_of(&self, key: u128, hash: u64) -> usize {
-        // The highest bits depend on every byte. By others, tokens with a common beginning would share a place.
-        let mut at = (hash >> (u64::BITS - TABLE_BITS)) as usize;
+        let mut at = place(hash);
         while self.table[at] != 0 && self.table[at] & KEY_MASK != key {
             at = (at + 1) % TABLE_SIZE;
         }
         at
     }
+}
+
+/// Returns the index of the first entry of the table for a hash.
+#[inline]
+fn place(hash: u64) -> usize {
+    // The highest bits depend on every byte. By others, tokens with a common beginning would share a place.
+    (hash >> (u64::BITS - TABLE_BITS)) as usize
 }
 
 /// Returns the hash of a key.

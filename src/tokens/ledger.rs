@@ -29,6 +29,16 @@ pub enum Accuracy {
     Estimated,
 }
 
+impl Accuracy {
+    /// Returns `≈` for an estimate, else an empty text.
+    pub fn mark(self) -> &'static str {
+        match self {
+            Self::Reported | Self::Exact | Self::Calibrated(_) => "",
+            Self::Estimated => "≈",
+        }
+    }
+}
+
 /// Token counts of a session.
 #[derive(Debug)]
 pub struct TokenLedger {
@@ -327,4 +337,21 @@ fn weigh_parts(
         }
     }
     Ok(weights)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_estimates_are_marked_as_such() {
+        let marks = [
+            Accuracy::Reported,
+            Accuracy::Exact,
+            Accuracy::Calibrated(Share(0.02)),
+            Accuracy::Estimated,
+        ]
+        .map(Accuracy::mark);
+        assert_eq!(marks, ["", "", "", "≈"]);
+    }
 }

@@ -10,9 +10,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
+use std::sync::LazyLock;
 use tempfile::TempDir;
 
-/// The schemas of all commands, which allow no undocumented fields.
+/// The schema of each command. Forbids fields that it does not list.
+static SCHEMAS: LazyLock<Vec<(String, Value)>> = LazyLock::new(|| {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    let output = |args: &[&str]| plimsoll(here.path(), &[&["schema"], args].concat()).stdout;
+    let list = String::from_utf8(output(&[])).expect("the list is UTF-8");
+    let schema = |command: &str| {
+        let words: Vec<&str> = command.split(' ').collect();
+        let mut schema = serde_json::from_slice(&output(&words)).expect("the schema is JSON");
+        forbid_other_fields(&mut schema);
+        (command.to_owned(), schema)
+    };
+    list.lines().map(schema).collect()
+});
+
+/// Validates the output of commands.
 struct Validator {
     schemas: Schemas,
     commands: BTreeMap<String, SchemaIndex>,
@@ -27,19 +42,15 @@ impl Validator {
             commands: BTreeMap::new(),
             folder,
         };
-        let list = plimsoll(validator.folder.path(), &["schema"]).stdout;
-        let list = String::from_utf8(list).expect("the list is UTF-8");
         let mut compiler = Compiler::new();
-        for command in list.lines() {
-            let words: Vec<&str> = command.split(' ').collect();
-            let output = plimsoll(validator.folder.path(), &[&["schema"], &words[..]].concat());
-            let mut schema = serde_json::from_slice(&output.stdout).expect("the schema is JSON");
-            forbid_other_fields(&mut schema);
+        for (command, schema) in SCHEMAS.iter() {
             let url = format!("http://localhost/{}.json", command.replace(' ', "-"));
-            compiler.add_resource(&url, schema).expect("a new address");
+            compiler
+                .add_resource(&url, schema.clone())
+                .expect("a new address");
             let index = compiler.compile(&url, &mut validator.schemas);
             let index = index.unwrap_or_else(|error| panic!("{command}: {error:#}"));
-            validator.commands.insert(command.to_owned(), index);
+            validator.commands.insert(command.clone(), index);
         }
         validator
     }

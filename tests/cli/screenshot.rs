@@ -44,7 +44,11 @@ fn the_window_opens_the_given_lanes() {
     let screenshot = |name: &str, args: &[&str]| {
         let output = plimsoll(
             here.path(),
-            &[&["c.json", "--screenshot", name][..], args].concat(),
+            &[
+                &["c.json", "--size", "900x560", "--screenshot", name][..],
+                args,
+            ]
+            .concat(),
         );
         assert!(output.status.success(), "{args:?}: {}", stderr(&output));
         fs::read(here.path().join(name)).expect("it was written")

@@ -1,7 +1,7 @@
 //! The figures of a session, and those of two sessions side by side.
 
 use super::ComparedSession;
-use crate::analysis::cost::{Bills, Charge, Cost, CostSource, audit, price_recorded};
+use crate::analysis::cost::{Bills, Charge, Cost, audit, price_recorded};
 use crate::engine::{Peak, recorded};
 use crate::session::Kind;
 use crate::units::{Share, Tokens, Usd};
@@ -134,8 +134,8 @@ pub struct Figure {
     pub help: &'static str,
     /// The value in each session; `None` if it is unknown.
     pub values: [Option<Quantity>; 2],
-    /// Whether the value of each session is modelled or estimated.
-    pub is_estimated: [bool; 2],
+    /// `≈` before each value that is modelled or estimated, else empty.
+    pub marks: [&'static str; 2],
     /// The values have different sources, so that their difference means nothing.
     pub is_incomparable: bool,
 }
@@ -147,7 +147,7 @@ impl Figure {
             name,
             help,
             values,
-            is_estimated: [false; 2],
+            marks: [""; 2],
             is_incomparable: false,
         }
     }
@@ -167,12 +167,10 @@ impl Figure {
         Some(Share(difference / a))
     }
 
-    /// Marks values of a cost: each is estimated if it is modelled, and only values of the same source can be compared.
+    /// Marks values of a cost by their source. Only values of the same source can be compared.
     fn of_cost(self, sessions: &[SessionFigures; 2]) -> Self {
-        let is_modelled = |s: &SessionFigures| s.cost.source == CostSource::Modelled;
-        let is_estimated = sessions.each_ref().map(is_modelled);
         Self {
-            is_estimated,
+            marks: sessions.each_ref().map(|s| s.cost.source.mark()),
             is_incomparable: has_different_sources(sessions),
             ..self
         }
@@ -249,7 +247,10 @@ pub fn figures(sessions: &[SessionFigures; 2]) -> Vec<Figure> {
             |s| Some(Tokens(s.sent)),
         ),
         Figure {
-            is_estimated: sessions.each_ref().map(|s| s.cost.estimated_outputs > 0),
+            marks: sessions.each_ref().map(|s| match s.cost.estimated_outputs {
+                0 => "",
+                _ => "≈",
+            }),
             ..row("output", "Tokens of the answers.", |s| {
                 Some(Tokens(s.cost.output.tokens))
             })

@@ -72,6 +72,14 @@ impl CostSource {
             Self::Modelled => "modelled",
         }
     }
+
+    /// Returns `≈` for a modelled cost, else an empty text.
+    pub fn mark(self) -> &'static str {
+        match self {
+            Self::Recorded => "",
+            Self::Modelled => "≈",
+        }
+    }
 }
 
 /// Tokens of one kind and their cost.

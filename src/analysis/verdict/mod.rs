@@ -9,7 +9,6 @@ use super::trigger::FirstCompaction;
 use super::{MessageName, Trigger};
 use crate::engine::{Case, Outcome, Peak, Sample};
 use crate::figure::{counted, plural, whole_percent};
-use crate::tokens::Accuracy;
 use crate::units::Tokens;
 use culprit::{Culprit, culprit, heaviest_message};
 
@@ -337,7 +336,7 @@ impl VerdictWriter<'_> {
 
     /// Adds `read main.ts (message 421, +12.8k).`, linked to the message, with the message's tokens.
     fn push_message(&mut self, message: usize) {
-        let about = self.estimate_mark();
+        let about = self.case.ledger.accuracy.mark();
         let grown = self.case.ledger.message(message).short();
         let name = MessageName::of(self.case, message);
         let number = if name.has_number() {
@@ -399,18 +398,9 @@ impl VerdictWriter<'_> {
             .is_some_and(|s| s.usage.is_some())
     }
 
-    /// Returns `≈` if the counts of the session are estimates.
-    fn estimate_mark(&self) -> &'static str {
-        if self.case.ledger.accuracy == Accuracy::Estimated {
-            "≈"
-        } else {
-            ""
-        }
-    }
-
     /// Formats tokens that are not reported, with `≈` before an estimate.
     fn estimated(&self, tokens: Tokens) -> String {
-        format!("{}{}", self.estimate_mark(), tokens.short())
+        format!("{}{}", self.case.ledger.accuracy.mark(), tokens.short())
     }
 }
 

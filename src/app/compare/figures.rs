@@ -137,8 +137,7 @@ fn cell(ui: &mut Ui, (group, figure): FigureRow, column: Col) {
         }
         Col::Value(side) => match figure.values[side.index()] {
             Some(value) => {
-                let is_estimated = figure.is_estimated[side.index()];
-                let mark = if is_estimated { "≈" } else { "" };
+                let mark = figure.marks[side.index()];
                 ui.label(format!("{mark}{}", NUMBERS.value(value)));
             }
             None => unknown(ui),

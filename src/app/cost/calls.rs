@@ -4,7 +4,7 @@ use super::compute::{Costs, LaneCost};
 use super::input::CostInput;
 use super::state::{self, CallKey, CallSort, CostView};
 use super::sum_cell::sum;
-use crate::analysis::cost::{CallCost, Cost};
+use crate::analysis::cost::CallCost;
 use crate::app::command::Commands;
 use crate::app::runs::replays::LaneRun;
 use crate::app::selection::SelectCommand;
@@ -160,9 +160,9 @@ fn lane_summary(ui: &mut Ui, input: &CostInput<'_>, cost: Option<&LaneCost>, n: 
             let cost = cost.map(|cost| &cost.cost);
             let total = match input.selection.calls {
                 Some(calls) => cost.and_then(|cost| state::calls_cost_text(cost, calls)),
-                None => cost.and_then(Cost::total).map(|usd| {
-                    let about = if lane.is_some() { "≈" } else { "" };
-                    format!("{about}{}", wording::usd(usd))
+                None => cost.and_then(|cost| {
+                    let total = cost.total()?;
+                    Some(wording::cost(cost.source, total))
                 }),
             };
             let total = total.map_or_else(String::new, |total| format!(", {total}"));

@@ -187,14 +187,9 @@ enum Col {
 }
 
 fn total(ui: &mut Ui, cost: &Cost) {
-    let about = match cost.source {
-        CostSource::Recorded => "",
-        CostSource::Modelled => "≈",
-    };
-    let text = cost.total().map_or_else(
-        || "–".to_owned(),
-        |usd| format!("{about}{}", wording::usd(usd)),
-    );
+    let text = cost
+        .total()
+        .map_or_else(|| "–".to_owned(), |usd| wording::cost(cost.source, usd));
     ui.label(RichText::new(text).text_style(theme::strong()))
         .on_hover_text(match cost.source {
             CostSource::Recorded => {

@@ -1,7 +1,7 @@
 //! State of the tab Cost: page, filter and order. Independent of the UI.
 
 use super::compute::{Costs, LaneCost};
-use crate::analysis::cost::{Audit, AuditedCall, BreakEven, Cause, Cost, CostSource};
+use crate::analysis::cost::{Audit, AuditedCall, BreakEven, Cause, Cost};
 use crate::app::runs::replays::LaneRun;
 use crate::app::selection::CallRange;
 use crate::app::wording;
@@ -152,13 +152,7 @@ pub fn call_order(
 
 /// Returns the cost of these calls as text, with a sign if it is modelled.
 pub fn calls_cost_text(cost: &Cost, calls: CallRange) -> Option<String> {
-    let about = match cost.source {
-        CostSource::Recorded => "",
-        CostSource::Modelled => "≈",
-    };
-    calls
-        .cost(cost)
-        .map(|usd| format!("{about}{}", wording::usd(usd)))
+    calls.cost(cost).map(|usd| wording::cost(cost.source, usd))
 }
 
 /// Returns the calls with a cache miss; `cause` and `calls` limit them.

@@ -4,7 +4,6 @@ use super::facts::Evaluation;
 use super::input::EvaluateInput;
 use super::state::{EvaluateView, kind_label};
 use super::state_marks::{bar, counts_text, legend, share_text};
-use crate::analysis::cost::CostSource;
 use crate::analysis::facts::{FactKind, Facts};
 use crate::app::command::Commands;
 use crate::app::selection::SelectCommand;
@@ -253,12 +252,8 @@ fn figure(
             };
             let cost = costs.of(lane).map(|lane| &lane.cost);
             cost.map_or_else(dash, |cost| {
-                let about = match cost.source {
-                    CostSource::Recorded => "",
-                    CostSource::Modelled => "≈",
-                };
-                cost.total()
-                    .map_or_else(dash, |usd| format!("{about}{}", wording::usd(usd)))
+                let total = cost.total();
+                total.map_or_else(dash, |usd| wording::cost(cost.source, usd))
             })
         }
     };

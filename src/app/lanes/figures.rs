@@ -2,7 +2,7 @@
 
 use super::hints;
 use super::input::LanesInput;
-use crate::analysis::cost::{Cost, CostSource};
+use crate::analysis::cost::Cost;
 use crate::app::evaluate::losses::LaneLoss;
 use crate::app::widgets::Tone;
 use crate::app::{evaluate, wording};
@@ -146,7 +146,7 @@ fn differences(input: &LanesInput<'_>, lane: Option<usize>) -> [Option<Differenc
 
 /// Formats tokens for a head.
 fn tokens(input: &LanesInput<'_>, n: Tokens) -> String {
-    let about = wording::about(input.runs.case.ledger.accuracy);
+    let about = input.runs.case.ledger.accuracy.mark();
     format!("{about}{}", wording::short(n))
 }
 
@@ -209,11 +209,7 @@ fn cost_value(input: &LanesInput<'_>, lane: Option<usize>) -> String {
     let Some(cost) = input.cost(lane) else {
         return "…".to_owned();
     };
-    let about = match cost.source {
-        CostSource::Recorded => "",
-        CostSource::Modelled => "≈",
-    };
-    let text = |usd| format!("{about}{}", wording::usd(usd));
+    let text = |usd| wording::cost(cost.source, usd);
     cost.total().map_or_else(|| "–".to_owned(), text)
 }
 

@@ -159,16 +159,31 @@ impl Canvas {
         let center = |i: i64| (i << FRACTION) + (1 << (FRACTION - 1));
         for y in top..bottom {
             let mut e = sides.map(|(a, b)| edge(a, b, (center(left), center(y))));
-            let row = (y * self.width) as usize;
-            let mut has_entered = false;
-            for x in left..right {
-                if (0..3).all(|i| e[i] + bias[i] >= 0) {
-                    has_entered = true;
-                    blend(&mut self.pixels[row + x as usize], shade.color(e));
-                } else if has_entered {
-                    break;
+            let (mut first, mut end) = (0, right - left);
+            for ((e, bias), step) in e.iter().zip(bias).zip(step_x) {
+                let inside = e + bias;
+                match step {
+                    0 if inside < 0 => end = 0,
+                    0 => {}
+                    1.. => first = first.max((step - 1 - inside).div_euclid(step)),
+                    _ => end = end.min(inside.div_euclid(-step) + 1),
                 }
-                e = [e[0] + step_x[0], e[1] + step_x[1], e[2] + step_x[2]];
+            }
+            if first >= end {
+                continue;
+            }
+            let row = y * self.width + left;
+            let pixels = &mut self.pixels[(row + first) as usize..(row + end) as usize];
+            match shade.flat {
+                Some(color) if color[3] >= 255.0 => pixels.fill(blend([0; 4], color)),
+                Some(color) => pixels.iter_mut().for_each(|it| *it = blend(*it, color)),
+                None => {
+                    e = std::array::from_fn(|i| e[i] + first * step_x[i]);
+                    for pixel in pixels {
+                        *pixel = blend(*pixel, shade.color(e));
+                        e = [e[0] + step_x[0], e[1] + step_x[1], e[2] + step_x[2]];
+                    }
+                }
             }
         }
     }
@@ -213,11 +228,8 @@ impl<'a> Shade<'a> {
         }
     }
 
-    /// Returns the color at a pixel. `weights` are the edge functions opposite each corner.
+    /// Returns the color at a pixel if it is not constant. `weights` are the edge functions opposite each corner.
     fn color(&self, weights: [i64; 3]) -> [f32; 4] {
-        if let Some(flat) = self.flat {
-            return flat;
-        }
         let w = weights.map(|e| e as f32 * self.per_area);
         let mix = |i: usize| {
             w[0] * self.colors[0][i] + w[1] * self.colors[1][i] + w[2] * self.colors[2][i]
@@ -231,11 +243,11 @@ fn multiply(a: [f32; 4], b: [f32; 4]) -> [f32; 4] {
     [a[0] * b[0], a[1] * b[1], a[2] * b[2], a[3] * b[3]]
 }
 
-fn blend(pixel: &mut [u8; 4], source: [f32; 4]) {
-    let rest = 1.0 - source[3] / 255.0;
-    for (channel, add) in pixel.iter_mut().zip(source) {
-        *channel = (add + f32::from(*channel) * rest + 0.5).min(255.0) as u8;
-    }
+/// Returns a pixel with a color over it.
+fn blend(pixel: [u8; 4], color: [f32; 4]) -> [u8; 4] {
+    let rest = 1.0 - color[3] / 255.0;
+    let channel = |i: usize| (color[i] + f32::from(pixel[i]) * rest + 0.5).min(255.0) as u8;
+    [channel(0), channel(1), channel(2), channel(3)]
 }
 
 impl Texture {

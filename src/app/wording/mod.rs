@@ -5,8 +5,9 @@
 mod number;
 
 pub use number::{
-    bytes, count, difference, duration, grouped, minute, number, of_usable, of_window, percent,
-    quantity, rate, short, shown_difference, signed, tokens, typed_tokens, usd, with_grouped,
+    bytes, cost, count, difference, duration, grouped, minute, number, of_usable, of_window,
+    percent, quantity, rate, short, shown_difference, signed, tokens, typed_tokens, usd,
+    with_grouped,
 };
 
 use crate::analysis::insight::{Certainty, Level};
@@ -16,15 +17,6 @@ use crate::session::{Kind, WrittenKind};
 use crate::tokens::{Accuracy, TokenLedger};
 use crate::units::Share;
 use number::THIN;
-
-/// Returns `≈` for an estimate, else an empty text.
-pub fn about(accuracy: Accuracy) -> &'static str {
-    if matches!(accuracy, Accuracy::Estimated) {
-        "≈"
-    } else {
-        ""
-    }
-}
 
 /// Returns the believed fill of a policy and the actual fill, such as `believed 75 %, actual 100.4 %`, or only the
 /// believed fill if it is right. Believed fill is a share of the policy's own limit, actual fill of the usable window.
@@ -254,18 +246,6 @@ mod tests {
             believed_fill(Share(0.752), Share(0.749)),
             "believed 75\u{2009}%"
         );
-    }
-
-    #[test]
-    fn only_estimates_are_marked_as_such() {
-        let marks = [
-            Accuracy::Reported,
-            Accuracy::Exact,
-            Accuracy::Calibrated(Share(0.02)),
-            Accuracy::Estimated,
-        ]
-        .map(about);
-        assert_eq!(marks, ["", "", "", "≈"]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Display text of numbers: tokens, shares, money, sizes and times. Also parses typed tokens.
 
+use crate::analysis::cost::CostSource;
 use crate::figure;
 use crate::units::{self, Bytes, Rate, Share, Tokens, Usd};
 use std::cmp::Ordering;
@@ -85,6 +86,11 @@ pub fn with_grouped(text: &str) -> String {
 /// Formats dollars as the command line does: `$25.24`, `$0.0093`, `$1,204`, `−$0.16`.
 pub fn usd(sum: Usd) -> String {
     figure::usd(sum).replace('-', "\u{2212}")
+}
+
+/// Formats a cost, such as `≈$21.03`.
+pub fn cost(source: CostSource, sum: Usd) -> String {
+    format!("{}{}", source.mark(), usd(sum))
 }
 
 /// Returns the difference of two displayed sums: `$5.79` and `$4.77` differ by `$1.02`, independent of rounding.

@@ -18,7 +18,7 @@ const NUMBERS: NumberFormat = NumberFormat {
 pub(super) fn texts(figure: &Figure) -> [String; 4] {
     let unknown = || UNKNOWN.to_owned();
     let value = |side: usize| {
-        let mark = if figure.is_estimated[side] { "≈" } else { "" };
+        let mark = figure.marks[side];
         figure.values[side].map_or_else(unknown, |value| format!("{mark}{}", NUMBERS.value(value)))
     };
     let difference = figure.values[0].zip(figure.difference());

@@ -104,11 +104,8 @@ fn text(output: &CallRangeOutput<'_>, calls: CallRange) -> String {
     }
     text.push('\n');
     for lane in &output.lanes {
-        let about = match lane.cost_source {
-            CostSource::Recorded => "",
-            CostSource::Modelled => "≈",
-        };
-        let sum = lane.usd.map(|sum| format!("{about}{}", usd(sum)));
+        let mark = lane.cost_source.mark();
+        let sum = lane.usd.map(|sum| format!("{mark}{}", usd(sum)));
         let growth = lane.tokens_before.zip(lane.tokens_after);
         let growth = growth.map(|(before, after)| {
             let sign = if after < before { "-" } else { "+" };

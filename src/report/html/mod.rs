@@ -188,14 +188,14 @@ fn figures(out: &mut String, report: &Report) {
         let share = Cell::number(peak.map_or_else(dash, |p| percent(p.pressure)));
         vec![
             Cell::html("lane", lane_name(lane)),
-            Cell::number(peak.map_or_else(dash, |p| p.accuracy.mark(p.tokens))),
+            Cell::number(peak.map_or_else(dash, |p| p.accuracy.marked(p.tokens))),
             Cell::number(
                 peak.map_or_else(dash, |p| p.call.map_or_else(|| "end".to_owned(), number)),
             ),
             if is_over { share.bad() } else { share },
             Cell::number(figures.compactions.map_or_else(dash, |n| grouped(n as u64))),
             Cell::number(grouped(figures.overflows as u64)),
-            Cell::number(figures.accuracy.mark(figures.sent)),
+            Cell::number(figures.accuracy.marked(figures.sent)),
             Cell::text(figures.accuracy.to_string()),
         ]
     };

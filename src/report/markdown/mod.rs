@@ -111,7 +111,7 @@ fn figures(out: &mut String, report: &Report) {
             || ["–".to_owned(), "–".to_owned(), "–".to_owned()],
             |p| {
                 let call = p.call.map_or_else(|| "end".to_owned(), number);
-                [p.accuracy.mark(p.tokens), call, percent(p.pressure)]
+                [p.accuracy.marked(p.tokens), call, percent(p.pressure)]
             },
         );
         let _ = writeln!(
@@ -122,7 +122,7 @@ fn figures(out: &mut String, report: &Report) {
                 .compactions
                 .map_or_else(|| "–".to_owned(), |n| grouped(n as u64)),
             grouped(figures.overflows as u64),
-            figures.accuracy.mark(figures.sent),
+            figures.accuracy.marked(figures.sent),
             figures.accuracy
         );
     }
