@@ -5,17 +5,38 @@
 
 /// Returns the identifiers of a text in order, including repeated ones.
 pub fn identifiers(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !is_inside(c))
+    let mut rest = text;
+    let words = std::iter::from_fn(move || {
+        let (_, from_word) = rest.split_at(position(rest, true));
+        let (word, behind) = from_word.split_at(position(from_word, false));
+        rest = behind;
+        (!word.is_empty()).then_some(word)
+    });
+    words
         .filter(|word| word.len() >= 4)
-        .map(|word| word.trim_matches(['.', '-', '/', ':']))
+        .map(|word| word.trim_matches(['.', '-', '/']))
         .filter_map(identifier)
 }
 
-fn is_inside(c: char) -> bool {
-    match c {
-        'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '.' | '/' | '-' => true,
-        _ => !c.is_ascii() && c.is_alphanumeric(),
+/// Returns the position of the first character inside a word, or of the first one outside; the length if there is none.
+fn position(text: &str, inside: bool) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let (is_inside, length) = match bytes[at] {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'.' | b'/' | b'-' => (true, 1),
+            0..=127 => (false, 1),
+            _ => {
+                let c = text[at..].chars().next().unwrap_or_default();
+                (c.is_alphanumeric(), c.len_utf8())
+            }
+        };
+        if is_inside == inside {
+            break;
+        }
+        at += length;
     }
+    at
 }
 
 fn identifier(word: &str) -> Option<&str> {
@@ -47,16 +68,16 @@ fn is_hash(word: &str) -> bool {
         && word.bytes().any(|b| b.is_ascii_digit())
 }
 
-/// Returns whether a word has an inner capital, an underscore or an inner dot, which prose does not.
+/// Returns whether an ASCII word has an inner capital, an underscore or an inner dot, which prose does not.
 fn is_name(word: &str) -> bool {
-    let mut before = ' ';
-    word.chars().any(|c| {
-        let joins = c == '_'
-            || (c == '.' && before.is_alphanumeric())
-            || (c.is_uppercase() && before.is_lowercase());
-        before = c;
+    let mut before = b' ';
+    word.bytes().any(|b| {
+        let joins = b == b'_'
+            || (b == b'.' && before.is_ascii_alphanumeric())
+            || (b.is_ascii_uppercase() && before.is_ascii_lowercase());
+        before = b;
         joins
-    }) && word.starts_with(|c: char| c.is_alphabetic() || c == '_')
+    }) && word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
 }
 
 #[cfg(test)]
