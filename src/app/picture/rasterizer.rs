@@ -148,12 +148,9 @@ impl Canvas {
         let shade = Shade::new(&corners, area, texture);
         let sides = [(at[1], at[2]), (at[2], at[0]), (at[0], at[1])];
         // Pixels exactly on an edge belong to the triangle whose top or left edge it is.
-        let bias = sides.map(|(a, b)| {
-            if b.1 < a.1 || (b.1 == a.1 && b.0 > a.0) {
-                0
-            } else {
-                -1
-            }
+        let least = sides.map(|(a, b)| {
+            let is_top_or_left = b.1 < a.1 || (b.1 == a.1 && b.0 > a.0);
+            i64::from(!is_top_or_left)
         });
         let step_x = sides.map(|(a, b)| (a.1 - b.1) << FRACTION);
         let center = |i: i64| (i << FRACTION) + (1 << (FRACTION - 1));
@@ -162,7 +159,7 @@ impl Canvas {
             let row = (y * self.width) as usize;
             let mut has_entered = false;
             for x in left..right {
-                if (0..3).all(|i| e[i] + bias[i] >= 0) {
+                if e[0] >= least[0] && e[1] >= least[1] && e[2] >= least[2] {
                     has_entered = true;
                     blend(&mut self.pixels[row + x as usize], shade.color(e));
                 } else if has_entered {
@@ -175,8 +172,8 @@ impl Canvas {
 
     fn into_image(self) -> RgbaImage {
         let (width, height) = (self.width as u32, self.height as u32);
-        let bytes = self.pixels.into_iter().flatten().collect();
-        RgbaImage::from_raw(width, height, bytes).expect("as many bytes as pixels times four")
+        RgbaImage::from_raw(width, height, self.pixels.into_flattened())
+            .expect("as many bytes as pixels times four")
     }
 }
 
@@ -233,9 +230,8 @@ fn multiply(a: [f32; 4], b: [f32; 4]) -> [f32; 4] {
 
 fn blend(pixel: &mut [u8; 4], source: [f32; 4]) {
     let rest = 1.0 - source[3] / 255.0;
-    for (channel, add) in pixel.iter_mut().zip(source) {
-        *channel = (add + f32::from(*channel) * rest + 0.5).min(255.0) as u8;
-    }
+    let mix = |i: usize| (source[i] + f32::from(pixel[i]) * rest + 0.5).min(255.0) as u8;
+    *pixel = [mix(0), mix(1), mix(2), mix(3)];
 }
 
 impl Texture {
