@@ -136,8 +136,9 @@ fn fifty_selections_are_in_view_in_every_lane_each_time() {
                 4 => {
                     let key = [Key::J, Key::K][dice.below(2)];
                     for _ in 0..dice.below(15) {
-                        window.key_press(key);
+                        window.key_down(key);
                     }
+                    window.key_up(key);
                     window.key_press(Key::J);
                     window.step();
                 }
@@ -149,8 +150,9 @@ fn fifty_selections_are_in_view_in_every_lane_each_time() {
                 _ => {
                     let key = [Key::ArrowLeft, Key::ArrowRight][dice.below(2)];
                     for _ in 0..=dice.below(12) {
-                        window.key_press(key);
+                        window.key_down(key);
                     }
+                    window.key_up(key);
                     window.step();
                 }
             }

@@ -105,7 +105,23 @@ pub(crate) fn large(path: PathBuf) -> Window {
 }
 
 pub(crate) fn click(window: &mut Window, label: &str) {
-    window.get_by_label(label).click();
+    let center = window.get_by_label(label).rect().center();
+    click_at(window, center);
+}
+
+/// Moves the pointer to a position, presses the primary button in the same frame and releases it in the next.
+fn click_at(window: &mut Window, pos: Pos2) {
+    let moved = Event::PointerMoved(pos);
+    window.input_mut().events.push(moved);
+    for pressed in [true, false] {
+        window.input_mut().events.push(Event::PointerButton {
+            pos,
+            button: PointerButton::Primary,
+            pressed,
+            modifiers: Modifiers::NONE,
+        });
+        window.step();
+    }
     window.run();
 }
 
@@ -138,12 +154,29 @@ pub(crate) fn run_in_palette(window: &mut Window, text: &str) {
 
 /// Opens a tab of the drawer.
 pub(crate) fn tab(window: &mut Window, name: &str) {
-    window.get_by_role_and_label(Role::Tab, name).click();
-    window.run();
+    let center = window
+        .get_by_role_and_label(Role::Tab, name)
+        .rect()
+        .center();
+    click_at(window, center);
 }
 
+/// Presses a key in one frame and releases it in the next.
 pub(crate) fn press(window: &mut Window, modifiers: Modifiers, key: Key) {
-    window.key_press_modifiers(modifiers, key);
+    for pressed in [true, false] {
+        let modifiers_after = if pressed { modifiers } else { Modifiers::NONE };
+        window.input_mut().events.extend([
+            Event::ModifiersChanged(modifiers_after),
+            Event::Key {
+                key,
+                physical_key: None,
+                pressed,
+                repeat: false,
+                modifiers,
+            },
+        ]);
+        window.step();
+    }
     window.run();
 }
 
@@ -189,8 +222,7 @@ pub(crate) fn secondary_click(window: &mut Window, pos: Pos2) {
 pub(crate) fn type_into(window: &mut Window, (role, label): (Role, &str), text: &str) {
     window.get_by_role_and_label(role, label).focus();
     window.run_steps(2);
-    window.key_press_modifiers(Modifiers::COMMAND, Key::A);
-    window.run_steps(2);
+    press(window, Modifiers::COMMAND, Key::A);
     window.get_by_role_and_label(role, label).type_text(text);
     // A dialog whose height changes is placed one frame later.
     window.run();
