@@ -14,8 +14,7 @@ pub fn identifiers(text: &str) -> impl Iterator<Item = &str> {
     });
     words
         .filter(|word| word.len() >= 4)
-        .map(|word| word.trim_matches(['.', '-', '/']))
-        .filter_map(identifier)
+        .filter_map(|word| identifier(trimmed(word)))
 }
 
 /// Returns the position of the first character inside a word, or of the first one outside; the length if there is none.
@@ -39,6 +38,17 @@ fn position(text: &str, inside: bool) -> usize {
     at
 }
 
+/// Returns a word without the punctuation around it.
+fn trimmed(word: &str) -> &str {
+    let is_punctuation = |byte: &u8| matches!(byte, b'.' | b'-' | b'/');
+    let bytes = word.as_bytes();
+    if is_punctuation(&bytes[0]) || is_punctuation(&bytes[bytes.len() - 1]) {
+        word.trim_matches(['.', '-', '/'])
+    } else {
+        word
+    }
+}
+
 fn identifier(word: &str) -> Option<&str> {
     if word.len() < 4 || word.len() > 200 || !word.is_ascii() {
         return None;
@@ -46,8 +56,7 @@ fn identifier(word: &str) -> Option<&str> {
     if word.contains('/') {
         return path_tail(word);
     }
-    let is_known = is_number(word) || is_hash(word) || (word.len() >= 6 && is_name(word));
-    is_known.then_some(word)
+    is_identifier(word.as_bytes()).then_some(word)
 }
 
 /// Returns the last two components of a path, so that absolute and relative forms of one path are equal.
@@ -58,26 +67,27 @@ fn path_tail(word: &str) -> Option<&str> {
     (tail.len() >= 5 && tail.bytes().any(|b| b.is_ascii_alphabetic())).then_some(tail)
 }
 
-fn is_number(word: &str) -> bool {
-    word.len() >= 4 && word.bytes().all(|b| b.is_ascii_digit())
-}
-
-fn is_hash(word: &str) -> bool {
-    (7..=40).contains(&word.len())
-        && word.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
-        && word.bytes().any(|b| b.is_ascii_digit())
-}
-
-/// Returns whether an ASCII word has an inner capital, an underscore or an inner dot, which prose does not.
-fn is_name(word: &str) -> bool {
+/// Returns whether a word is a number, a hash or a name. A name has an inner capital, an underscore or an inner dot, which
+/// prose does not.
+fn is_identifier(word: &[u8]) -> bool {
+    let (mut n_digits, mut n_hex_letters) = (0, 0);
+    let mut is_joined = false;
     let mut before = b' ';
-    word.bytes().any(|b| {
-        let joins = b == b'_'
-            || (b == b'.' && before.is_ascii_alphanumeric())
-            || (b.is_ascii_uppercase() && before.is_ascii_lowercase());
-        before = b;
-        joins
-    }) && word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+    for byte in word {
+        match byte {
+            b'0'..=b'9' => n_digits += 1,
+            b'a'..=b'f' => n_hex_letters += 1,
+            b'A'..=b'Z' => is_joined |= before.is_ascii_lowercase(),
+            b'.' => is_joined |= before.is_ascii_alphanumeric(),
+            b'_' => is_joined = true,
+            _ => {}
+        }
+        before = *byte;
+    }
+    let n = word.len();
+    let is_hash = (7..=40).contains(&n) && n_digits > 0 && n_digits + n_hex_letters == n;
+    let is_name = n >= 6 && is_joined && (word[0].is_ascii_alphabetic() || word[0] == b'_');
+    n_digits == n || is_hash || is_name
 }
 
 #[cfg(test)]
