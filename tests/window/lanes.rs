@@ -102,7 +102,7 @@ fn scroll(window: &mut Window, at: Pos2, by: f32) {
         source: egui::MouseWheelSource::Wheel,
         modifiers: Modifiers::NONE,
     });
-    window.run();
+    window.run_ok();
 }
 
 fn go_to(window: &mut Window, number: usize) {
@@ -200,11 +200,11 @@ fn a_message_selected_in_another_tab_is_in_view_in_the_table() {
     scroll(&mut window, at, -900.0);
     for key in [Key::Home, Key::End] {
         window.get_by_role_and_label(Role::Tab, "Cost").click();
-        window.run();
+        window.run_ok();
         window.key_press(key);
         window.run_steps(2);
         window.get_by_role_and_label(Role::Tab, "Messages").click();
-        window.run();
+        window.run_ok();
         assert_in_view(&window, "a call under another tab");
     }
 }

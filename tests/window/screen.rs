@@ -19,7 +19,7 @@ use tempfile::TempDir;
 /// Maximum wait for a condition, also on a busy machine.
 pub(crate) const MAX_WAIT: Duration = Duration::from_mins(1);
 
-/// Maximum number of frames until the window becomes idle.
+/// Maximum number of frames after an action. A window that works in the background requests frames all the time.
 const MAX_STEPS: u64 = 30;
 
 pub(crate) type Window = Harness<'static, App>;
@@ -122,14 +122,14 @@ fn click_at(window: &mut Window, pos: Pos2) {
         });
         window.step();
     }
-    window.run();
+    window.run_ok();
 }
 
 /// Sets the value of a slider.
 pub(crate) fn set_slider(window: &mut Window, label: &str, value: f64) {
     let slider = window.get_by_role_and_label(Role::Slider, label);
     slider.set_value_accesskit(value);
-    window.run();
+    window.run_ok();
 }
 
 /// Adds a lane without compaction.
@@ -142,7 +142,7 @@ pub(crate) fn add_lane(window: &mut Window) {
 pub(crate) fn type_in_palette(window: &mut Window, text: &str) {
     let field = window.get_by_role_and_label(Role::TextInput, "Command palette");
     field.type_text(text);
-    window.run();
+    window.run_ok();
 }
 
 /// Opens the command palette, types a text and presses Enter.
@@ -177,7 +177,7 @@ pub(crate) fn press(window: &mut Window, modifiers: Modifiers, key: Key) {
         ]);
         window.step();
     }
-    window.run();
+    window.run_ok();
 }
 
 /// Presses or releases a button of the mouse.
@@ -205,7 +205,7 @@ pub(crate) fn start_drag(window: &mut Window, from: Pos2, to: Pos2) {
 pub(crate) fn drag(window: &mut Window, from: Pos2, to: Pos2) {
     start_drag(window, from, to);
     button(window, to, PointerButton::Primary, false);
-    window.run();
+    window.run_ok();
 }
 
 /// Opens the context menu at a position.
@@ -215,7 +215,7 @@ pub(crate) fn secondary_click(window: &mut Window, pos: Pos2) {
     for pressed in [true, false] {
         button(window, pos, PointerButton::Secondary, pressed);
     }
-    window.run();
+    window.run_ok();
 }
 
 /// Replaces the text of a field.
@@ -225,7 +225,7 @@ pub(crate) fn type_into(window: &mut Window, (role, label): (Role, &str), text: 
     press(window, Modifiers::COMMAND, Key::A);
     window.get_by_role_and_label(role, label).type_text(text);
     // A dialog whose height changes is placed one frame later.
-    window.run();
+    window.run_ok();
 }
 
 /// Runs frames until a condition holds.
@@ -242,7 +242,7 @@ pub(crate) fn wait(window: &mut Window, holds: impl Fn(&Window) -> bool) {
 /// Pastes a text, as the system does after the keys for it.
 pub(crate) fn paste(window: &mut Window, text: &str) {
     window.event(Event::Paste(text.to_owned()));
-    window.run();
+    window.run_ok();
 }
 
 /// Selects the message with this number through the jump field.
@@ -269,7 +269,7 @@ pub(crate) fn drop_file(window: &mut Window, path: PathBuf) {
     }
     let file = Arc::new(Dropped(path));
     window.input_mut().dropped_files.push(file);
-    window.run();
+    window.run_ok();
 }
 
 /// Clicks a control and returns the text that it copies.
@@ -283,7 +283,7 @@ pub(crate) fn copied(window: &mut Window, label: &str) -> String {
             _ => None,
         });
         if let Some(text) = text {
-            window.run();
+            window.run_ok();
             return text;
         }
     }
