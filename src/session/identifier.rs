@@ -5,16 +5,47 @@
 
 /// Returns the identifiers of a text in order, including repeated ones.
 pub fn identifiers(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !is_inside(c))
+    let mut rest = text;
+    let words = std::iter::from_fn(move || {
+        let (_, from_word) = rest.split_at(position(rest, true));
+        let (word, behind) = from_word.split_at(position(from_word, false));
+        rest = behind;
+        (!word.is_empty()).then_some(word)
+    });
+    words
         .filter(|word| word.len() >= 4)
-        .map(|word| word.trim_matches(['.', '-', '/', ':']))
-        .filter_map(identifier)
+        .filter_map(|word| identifier(trimmed(word)))
 }
 
-fn is_inside(c: char) -> bool {
-    match c {
-        'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '.' | '/' | '-' => true,
-        _ => !c.is_ascii() && c.is_alphanumeric(),
+/// Returns the position of the first character inside a word, or of the first one outside; the length if there is none.
+fn position(text: &str, inside: bool) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let (is_inside, length) = match bytes[at] {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'.' | b'/' | b'-' => (true, 1),
+            0..=127 => (false, 1),
+            _ => {
+                let c = text[at..].chars().next().unwrap_or_default();
+                (c.is_alphanumeric(), c.len_utf8())
+            }
+        };
+        if is_inside == inside {
+            break;
+        }
+        at += length;
+    }
+    at
+}
+
+/// Returns a word without the punctuation around it.
+fn trimmed(word: &str) -> &str {
+    let is_punctuation = |byte: &u8| matches!(byte, b'.' | b'-' | b'/');
+    let bytes = word.as_bytes();
+    if is_punctuation(&bytes[0]) || is_punctuation(&bytes[bytes.len() - 1]) {
+        word.trim_matches(['.', '-', '/'])
+    } else {
+        word
     }
 }
 
@@ -25,8 +56,7 @@ fn identifier(word: &str) -> Option<&str> {
     if word.contains('/') {
         return path_tail(word);
     }
-    let is_known = is_number(word) || is_hash(word) || (word.len() >= 6 && is_name(word));
-    is_known.then_some(word)
+    is_identifier(word.as_bytes()).then_some(word)
 }
 
 /// Returns the last two components of a path, so that absolute and relative forms of one path are equal.
@@ -37,26 +67,27 @@ fn path_tail(word: &str) -> Option<&str> {
     (tail.len() >= 5 && tail.bytes().any(|b| b.is_ascii_alphabetic())).then_some(tail)
 }
 
-fn is_number(word: &str) -> bool {
-    word.len() >= 4 && word.bytes().all(|b| b.is_ascii_digit())
-}
-
-fn is_hash(word: &str) -> bool {
-    (7..=40).contains(&word.len())
-        && word.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
-        && word.bytes().any(|b| b.is_ascii_digit())
-}
-
-/// Returns whether a word has an inner capital, an underscore or an inner dot, which prose does not.
-fn is_name(word: &str) -> bool {
-    let mut before = ' ';
-    word.chars().any(|c| {
-        let joins = c == '_'
-            || (c == '.' && before.is_alphanumeric())
-            || (c.is_uppercase() && before.is_lowercase());
-        before = c;
-        joins
-    }) && word.starts_with(|c: char| c.is_alphabetic() || c == '_')
+/// Returns whether a word is a number, a hash or a name. A name has an inner capital, an underscore or an inner dot, which
+/// prose does not.
+fn is_identifier(word: &[u8]) -> bool {
+    let (mut n_digits, mut n_hex_letters) = (0, 0);
+    let mut is_joined = false;
+    let mut before = b' ';
+    for byte in word {
+        match byte {
+            b'0'..=b'9' => n_digits += 1,
+            b'a'..=b'f' => n_hex_letters += 1,
+            b'A'..=b'Z' => is_joined |= before.is_ascii_lowercase(),
+            b'.' => is_joined |= before.is_ascii_alphanumeric(),
+            b'_' => is_joined = true,
+            _ => {}
+        }
+        before = *byte;
+    }
+    let n = word.len();
+    let is_hash = (7..=40).contains(&n) && n_digits > 0 && n_digits + n_hex_letters == n;
+    let is_name = n >= 6 && is_joined && (word[0].is_ascii_alphabetic() || word[0] == b'_');
+    n_digits == n || is_hash || is_name
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ fn an_example_opens_with_three_lanes_and_a_verdict() {
     window
         .get_by_label("Many medium tool results, which pruning is for")
         .click();
-    window.run_steps(6);
+    window.run_ok();
     for lane in [
         "Focus lane 1: Truncate",
         "Focus lane 2: Prune",
@@ -45,7 +45,7 @@ fn a_missing_file_is_reported_by_name() {
     path.type_text("/nowhere/at-all.jsonl");
     window.run_steps(2);
     window.get_by_label("Load").click();
-    window.run_steps(4);
+    window.run_ok();
     window.get_by_label_contains("/nowhere/at-all.jsonl");
     window.get_by_label("Open a file…");
 }
@@ -58,10 +58,10 @@ fn a_lower_trigger_compacts_more_and_undo_restores_the_lanes() {
     let after = lanes(&window);
     assert_ne!(before, after, "the lanes follow the slider");
     window.get_by_label("Undo").click();
-    window.run_steps(4);
+    window.run_ok();
     assert_eq!(lanes(&window), before);
     window.get_by_label("Redo").click();
-    window.run_steps(4);
+    window.run_ok();
     assert_eq!(lanes(&window), after);
 }
 
@@ -69,10 +69,10 @@ fn a_lower_trigger_compacts_more_and_undo_restores_the_lanes() {
 fn a_table_row_selects_its_message_in_all_panels() {
     let mut window = large(sample(MANY_RESULTS));
     window.key_press(egui::Key::J);
-    window.run_steps(3);
+    window.run_ok();
     window.get_by_label("Message 1");
     window.get_by_label("Record").click();
-    window.run_steps(3);
+    window.run_ok();
     window.get_by_label_contains("at byte");
 }
 
@@ -80,11 +80,11 @@ fn a_table_row_selects_its_message_in_all_panels() {
 fn typing_in_the_filter_triggers_no_shortcut() {
     let mut window = large(sample(MANY_RESULTS));
     window.key_press(egui::Key::Slash);
-    window.run_steps(3);
+    window.run_ok();
     window
         .get_by_role_and_label(Role::TextInput, "Filter messages")
         .type_text("zzz-no-such-text-j1");
-    window.run_steps(3);
+    window.run_ok();
     window.get_by_label("No message matches the filter.");
     assert!(
         window.query_by_label("Message 1").is_none(),
@@ -98,9 +98,9 @@ fn an_export_is_written_and_checked() {
     let bytes = std::fs::read(&source).expect("the copy can be read");
     let mut window = large(source.clone());
     window.get_by_label("Export…").click();
-    window.run_steps(3);
+    window.run_ok();
     window.get_by_label("Export").click();
-    window.run_steps(20);
+    window.run_ok();
     window.get_by_label("Written to");
     let mut files: Vec<_> = std::fs::read_dir(folder.path())
         .expect("the folder is there")
@@ -125,9 +125,9 @@ fn lanes_are_switched_added_and_removed() {
     add_lane(&mut window);
     window.get_by_label_contains("Focus lane 4: No management");
     window.get_by_label("Policy of lane 4").click();
-    window.run_steps(3);
+    window.run_ok();
     window.get_by_label("Remove this lane").click();
-    window.run_steps(4);
+    window.run_ok();
     assert!(window.query_by_label_contains("Focus lane 4").is_none());
 }
 
@@ -135,13 +135,13 @@ fn lanes_are_switched_added_and_removed() {
 fn a_policy_is_found_by_words_and_chosen_with_enter() {
     let mut window = large(sample(MANY_RESULTS));
     window.get_by_label("Policy of lane 1").click();
-    window.run_steps(3);
+    window.run_ok();
     window.event(Event::Text("coding gemini".to_owned()));
-    window.run_steps(3);
+    window.run_ok();
     assert!(window.query_by_label("Gemini CLI").is_some());
     assert!(window.query_by_label("Codex CLI").is_none());
     window.key_press(Key::Enter);
-    window.run_steps(4);
+    window.run_ok();
     window.get_by_label_contains("Focus lane 1: Gemini CLI");
     assert!(window.query_by_label("Find a policy").is_none(), "closed");
 }
@@ -159,13 +159,13 @@ fn a_lane_with_its_own_knobs_changes_alone() {
     let mut window = large(sample(MANY_RESULTS));
     let before = lanes(&window);
     window.get_by_label("own settings").click();
-    window.run_steps(3);
+    window.run_ok();
     set_slider(&mut window, "compression_trigger", 0.30);
     let after = lanes(&window);
     assert_ne!(before[0], after[0], "the lane changes");
     assert_eq!(before[1..], after[1..], "the other lanes stay");
     window.get_by_label("shared settings").click();
-    window.run_steps(4);
+    window.run_ok();
     assert_eq!(lanes(&window), before, "the shared settings apply again");
 }
 
@@ -174,7 +174,7 @@ fn selecting_a_call_selects_its_largest_message_and_vice_versa() {
     use egui_kittest::kittest::NodeT as _;
     let mut window = large(sample(MANY_RESULTS));
     window.key_press(egui::Key::Home);
-    window.run_steps(3);
+    window.run_ok();
     assert!(
         window.query_all_by_label("call 1").next().is_some(),
         "the lanes are at call 1"
@@ -205,7 +205,7 @@ fn six_lanes_in_a_small_window_keep_their_figures() {
     for _ in 0..3 {
         // Scrolls it into view.
         window.key_press(egui::Key::Num1);
-        window.run_steps(4);
+        window.run_ok();
         add_lane(&mut window);
     }
     assert_eq!(lanes(&window).len(), 6);
@@ -225,15 +225,15 @@ fn a_second_export_takes_the_next_free_name() {
     let (folder, source) = copy_of(MANY_RESULTS);
     let mut window = large(source);
     window.get_by_label("Export…").click();
-    window.run_steps(5);
+    window.run_ok();
     let primary = window.get_by_role_and_label(Role::Button, "Export");
     assert!(primary.is_focused(), "the primary button has the focus");
     for _ in 0..2 {
         window.get_by_label("Export").click();
-        window.run_steps(20);
+        window.run_ok();
         window.get_by_label("Written to");
         window.get_by_label("Another export").click();
-        window.run_steps(3);
+        window.run_ok();
     }
     let files = std::fs::read_dir(folder.path()).expect("the folder is there");
     assert_eq!(

@@ -90,11 +90,11 @@ fn the_copied_command_contains_restarts() {
     let unmarked = shown(&window);
     // The last call is selected, then the one ten before it.
     window.key_press(egui::Key::R);
-    window.run_steps(3);
+    window.run_ok();
     window.key_press_modifiers(egui::Modifiers::SHIFT, egui::Key::ArrowLeft);
-    window.run_steps(3);
+    window.run_ok();
     window.key_press(egui::Key::R);
-    window.run_steps(4);
+    window.run_ok();
     let marked = shown(&window);
     assert_ne!(unmarked, marked, "what is restored is not what there was");
     let command = copied(&mut window, "Copy as command");

@@ -43,7 +43,7 @@ impl Place {
 
     fn open(&self, name: &str, compared: Option<&str>) -> Window {
         let mut window = open(self.options(name, compared));
-        window.run_steps(4);
+        window.run_ok();
         window
     }
 
@@ -126,7 +126,7 @@ fn the_second_curve_is_aligned_by_call_or_stretched() {
     window.get_by_label("timeline").focus();
     window.run_steps(2);
     window.key_press(Key::End);
-    window.run_steps(4);
+    window.run_ok();
     let value = window.get_by_label("timeline").accesskit_node().value();
     let calls = runs(&window).case.session.calls.len();
     assert!(value.is_some_and(|value| value.starts_with(&format!("Call {calls} "))));
@@ -162,7 +162,7 @@ fn messages_of_one_session_are_listed_and_shown() {
     click(&mut window, "List: only in B");
     let first = window.get_all_by_label("only B").next().expect("a row");
     first.click();
-    window.run_steps(6);
+    window.run_ok();
     let number = found["messages"]["only_in_b"][0]["message"]
         .as_u64()
         .expect("a number");
@@ -178,7 +178,7 @@ fn messages_of_one_session_are_listed_and_shown() {
     click(&mut window, "List: only in A");
     let first = window.get_all_by_label("only A").next().expect("a row");
     first.click();
-    window.run_steps(6);
+    window.run_ok();
     let number = found["messages"]["only_in_a"][0]["message"]
         .as_u64()
         .expect("a number");
@@ -279,7 +279,7 @@ fn the_table_is_copied_as_csv() {
     let found = place.command_line();
     let head = window.get_all_by_label("figure").next().expect("a table");
     head.click_secondary();
-    window.run_steps(4);
+    window.run_ok();
     let text = copied(&mut window, "Copy table as CSV");
     let row = format!("calls,{},{}", found["a"]["calls"], found["b"]["calls"]);
     assert!(
@@ -345,12 +345,12 @@ fn the_tab_fits_a_small_window() {
     let mut options = place.options(A, Some(B));
     options.size = vec2(800.0, 600.0);
     let mut window = open(options);
-    window.run_steps(4);
+    window.run_ok();
     for page in ["messages", "tools", "facts", "figures"] {
         click(&mut window, &format!("Compare: {page}"));
     }
     window.key_press_modifiers(Modifiers::ALT, Key::Num7);
-    window.run_steps(4);
+    window.run_ok();
     assert!(
         window
             .query_all_by_role_and_label(Role::Tab, "Compare")

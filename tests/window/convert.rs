@@ -57,7 +57,7 @@ fn another_format_changes_the_list_and_the_path_and_the_own_format_copies() {
     let (folder, source) = copy_of(COMPACTED);
     let mut window = converting(&source);
     window.get_by_value("Anthropic Messages").click();
-    window.run_steps(4);
+    window.run_ok();
     click(&mut window, "Claude Code session (a copy)");
     assert!(says(&window, "byte for byte"));
     click(&mut window, "Convert");

@@ -84,7 +84,7 @@ fn a_cell_lists_the_lost_facts_and_a_fact_selects_its_message_and_the_call_where
     let strip = format!("gone from call {}", wording::number(left_at));
     let row = window.query_all_by_label_contains(&strip).next();
     row.expect("the row of the first lost fact").click();
-    window.run_steps(8);
+    window.run_ok();
     assert!(says(&window, &place), "{place}");
     tab(&mut window, "Messages");
     let message = wording::number(facts.all()[lost[0].fact].message as usize);
@@ -117,16 +117,16 @@ fn a_sweep_can_compare_lost_facts_instead_of_references_at_risk() {
     let stated = lanes[0].1.of(None).stated;
     tab(&mut window, "Tune");
     window.get_by_role_and_label(Role::ComboBox, "Risk").click();
-    window.run_steps(4);
+    window.run_ok();
     click(&mut window, "all facts");
     click(&mut window, "Sweep");
-    window.run_steps(8);
+    window.run_ok();
     let facts = format!("{stated} facts");
     assert!(says(&window, &facts), "no text has {facts}");
     window.get_by_label("lost");
     assert!(!says(&window, "outdated"));
     window.get_by_role_and_label(Role::ComboBox, "Risk").click();
-    window.run_steps(4);
+    window.run_ok();
     click(&mut window, "references at risk");
     window.get_by_label("outdated: sweep again");
 }
@@ -167,7 +167,7 @@ fn facts_used_while_they_were_lost_are_counted_up_to_the_chosen_call() {
     click(&mut window, "Count facts at the selected call");
     for call in [first - 1, first, last] {
         run_in_palette(&mut window, &format!("call {}", call + 1));
-        window.run_steps(6);
+        window.run_ok();
         assert_eq!(shown(&window), expected(call), "call {call}");
     }
 }

@@ -157,12 +157,12 @@ fn the_context_of_a_call_is_written_for_a_lane_and_as_recorded() {
     let (folder, source) = copy_of(COMPACTED);
     let mut window = window(&source, &["truncate", "summarize"]);
     window.key_press(egui::Key::Home);
-    window.run_steps(3);
+    window.run_ok();
     for _ in 0..39 {
         window.key_press(egui::Key::ArrowRight);
         window.run_steps(1);
     }
-    window.run_steps(3);
+    window.run_ok();
     choose(&mut window, "Context at call 40…");
     window.get_by_label("Context of this lane at call 40, file only");
     click(&mut window, "Export");
@@ -278,7 +278,7 @@ fn requests_need_consent_and_summaries_can_be_edited() {
     let field = window.get_by_role_and_label(Role::MultilineTextInput, "Summary 1");
     field.focus();
     field.type_text("Read this first. ");
-    window.run_steps(4);
+    window.run_ok();
     click(&mut window, "Write the export");
     window.get_by_label("Written to");
     let written = read(folder.path(), "many-tool-results-managed-1.jsonl");
@@ -552,10 +552,10 @@ fn a_log_is_deleted_only_after_confirmation() {
                 _ => None,
             }));
     });
-    window.run_steps(3);
+    window.run_ok();
     let press = |window: &mut Harness<'_, ()>, label: &str| {
         window.get_by_label(label).click();
-        window.run_steps(3);
+        window.run_ok();
         let command = sent.borrow_mut().pop();
         command.expect("a command was sent")
     };
@@ -599,16 +599,16 @@ fn enter_exports_when_the_dialog_opens_and_in_its_text_field() {
         let (folder, source) = copy_of(COMPACTED);
         let mut window = window(&source, &[]);
         window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::E);
-        window.run_steps(8);
+        window.run_ok();
         assert!(window.get_by_label("Export").is_focused());
         let before = files(folder.path()).len();
         if is_typing {
             let field = window.get_by_role_and_label(Role::TextInput, "write to");
             field.focus();
-            window.run_steps(3);
+            window.run_ok();
         }
         window.key_press(egui::Key::Enter);
-        window.run_steps(8);
+        window.run_ok();
         assert!(
             files(folder.path()).len() > before,
             "in the field: {is_typing}"

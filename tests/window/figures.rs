@@ -27,7 +27,7 @@ fn recorded_compactions_are_events_and_the_focused_lane_filters() {
     let truncate = triggers(&window);
     assert!((1..all).contains(&truncate), "{truncate} of {all} events");
     window.key_press(Key::Num0);
-    window.run_steps(6);
+    window.run_ok();
     assert_eq!(triggers(&window), 0, "what was recorded is focused");
     assert!(n_with(&window, RECORDED) >= 1);
     click(&mut window, RECORDED);
@@ -48,7 +48,7 @@ fn costs_by_call_name_the_lane() {
     let is_of = |window: &Window, about: &str| n_with(window, &format!("48 calls, {about}"));
     assert_eq!(is_of(&window, "≈$"), 1, "a lane: {:?}", texts(&window));
     window.key_press(Key::Num0);
-    window.run_steps(6);
+    window.run_ok();
     assert_eq!((is_of(&window, "≈$"), is_of(&window, "$")), (0, 1));
     window.get_by_label("Recorded");
 }
@@ -60,7 +60,7 @@ fn an_export_that_a_provider_rejects_is_not_shown_as_valid() {
     click(&mut window, "Export…");
     click(&mut window, "Compact now, regardless of the trigger");
     window.get_by_label("Export").click();
-    window.run_steps(20);
+    window.run_ok();
     assert!(
         n_with(&window, "providers reject this") == 1,
         "{:?}",
@@ -245,7 +245,7 @@ fn same_events(file: &str, window: &mut Window, lanes: &[Head], verdict: &str) {
     // The call of the first event and the number of events of this lane.
     let mut listed = |key: Key, name: &str| {
         window.key_press(key);
-        window.run_steps(6);
+        window.run_ok();
         let all = texts(window);
         let rows = all
             .iter()
@@ -283,10 +283,10 @@ fn same_contexts(file: &str, window: &mut Window, lanes: &[Head]) {
     click(window, "Cost");
     click(window, "Show cost: calls");
     window.key_press(Key::Home);
-    window.run_steps(6);
+    window.run_ok();
     for (key, lane) in [Key::Num1, Key::Num2, Key::Num3].into_iter().zip(lanes) {
         window.key_press(key);
-        window.run_steps(6);
+        window.run_ok();
         let all = texts(window);
         let shown = &row(&all, "Sort by context", "1")[1];
         let shown = shown.replace(',', "").parse().expect("a number");
@@ -327,15 +327,15 @@ fn chips_select_a_lane_and_a_new_strategy_can_be_undone() {
     window
         .get_by_role_and_label(Role::ComboBox, "strategy")
         .click();
-    window.run_steps(4);
+    window.run_ok();
     window.get_by_label("No management").click();
-    window.run_steps(6);
+    window.run_ok();
     assert_eq!(names(&window), ["Truncate", "No management", "Summarize"]);
     window.get_by_label("Editing: No management");
     click(&mut window, "Undo");
     assert_eq!(names(&window), ["Truncate", "Prune", "Summarize"]);
     window.get_by_label("Editing: Prune");
     window.key_press(Key::Num0);
-    window.run_steps(4);
+    window.run_ok();
     window.get_by_label("Editing: Recorded");
 }

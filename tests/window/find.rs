@@ -19,7 +19,7 @@ fn field(window: &Window) -> egui_kittest::Node<'_> {
 fn typed(window: &mut Window, text: &str) {
     press(window, Modifiers::COMMAND, Key::F);
     field(window).type_text(text);
-    window.run_steps(4);
+    window.run_ok();
 }
 
 /// Returns the matches of a query and the number of messages with one.
@@ -54,7 +54,7 @@ fn emphasized(window: &Window) -> Option<(Rect, bool)> {
 fn matches_are_counted_visited_and_scrolled_into_view() {
     let mut window = window();
     window.get_by_role_and_label(Role::Tab, "Cost").click();
-    window.run_steps(3);
+    window.run_ok();
     typed(&mut window, "ledger");
     let (hits, _) = matches(&window, "ledger");
     assert!(hits.len() > 20, "{}", hits.len());
@@ -79,7 +79,7 @@ fn matches_are_counted_visited_and_scrolled_into_view() {
     window.get_by_label(&format!("13 of {}", hits.len()));
     press(&mut window, Modifiers::SHIFT, Key::F3);
     window.get_by_label("Previous match").click();
-    window.run_steps(5);
+    window.run_ok();
     window.get_by_label(&format!("11 of {}", hits.len()));
     // Another message is selected by hand: the next match is counted from there.
     let next = hits.iter().position(|hit| hit.message >= 100).expect("one");
@@ -113,7 +113,7 @@ fn an_error_is_explained_while_typing_and_matches_nothing() {
     let counted = format!("{n} matches");
     window.get_by_label(&counted);
     field(&window).type_text(" call:9-3");
-    window.run_steps(4);
+    window.run_ok();
     window.get_by_label("character 16: the range `9-3` is empty");
     assert!(window.query_by_label(&counted).is_none());
     window.get_by_label("The query is invalid.");
@@ -137,7 +137,7 @@ fn the_tab_key_completes_keys_and_values() {
         (" to", "kind:result tool:"),
     ] {
         field(&window).type_text(text);
-        window.run_steps(4);
+        window.run_ok();
         press(&mut window, Modifiers::NONE, Key::Tab);
         assert_eq!(query(&window), completed);
         assert!(field(&window).accesskit_node().is_focused());

@@ -89,7 +89,7 @@ fn the_window_chip_opens_the_choice_of_window_and_model() {
             label.contains(" window") && label.contains('·')
         });
         chip.expect("the chip").click();
-        window.run_steps(4);
+        window.run_ok();
     };
     open(&mut window);
     click(&mut window, "Window of 1M tokens");
@@ -98,7 +98,7 @@ fn the_window_chip_opens_the_choice_of_window_and_model() {
     model.focus();
     window.run_steps(2);
     window.get_by_label("Find a model").type_text("gpt-4o-mini");
-    window.run_steps(4);
+    window.run_ok();
     click(&mut window, "gpt-4o-mini");
     assert_eq!(now(&window), 128_000);
     let runs = runs(&window);
@@ -109,7 +109,7 @@ fn the_window_chip_opens_the_choice_of_window_and_model() {
     open(&mut window);
     let recorded = window.get_by_label_contains("As recorded: ");
     recorded.click();
-    window.run_steps(4);
+    window.run_ok();
     assert_eq!(now(&window), before);
 }
 
@@ -117,7 +117,7 @@ fn the_window_chip_opens_the_choice_of_window_and_model() {
 fn panels_return_to_their_width_in_a_large_window() {
     let mut window = window(LARGE);
     window.get_by_role_and_label(Role::Tab, "Evaluate").click();
-    window.run_steps(8);
+    window.run_ok();
     let columns = |window: &Window| {
         let columns = window.get_all_by_label_contains(": all facts ");
         let columns: Vec<Rect> = columns.map(|cell| cell.rect()).collect();
@@ -127,12 +127,12 @@ fn panels_return_to_their_width_in_a_large_window() {
     assert!(before.len() > 2);
     let small = Vec2::new(900.0, 560.0);
     window.set_size(small);
-    window.run_steps(6);
+    window.run_ok();
     let all = Rect::from_min_size(egui::Pos2::ZERO, small);
     assert!(all.contains(columns(&window)[0].center()));
     let legend = window.query_by_label("verbatim");
     assert!(legend.is_none(), "it leaves its place to the rows");
     window.set_size(LARGE);
-    window.run_steps(6);
+    window.run_ok();
     assert_eq!(columns(&window), before);
 }

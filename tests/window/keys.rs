@@ -66,7 +66,7 @@ fn letters_do_nothing_while_a_menu_or_a_list_is_open() {
         // The name of a setting precedes its control.
         let control = window.get_all_by_label(opened).last();
         control.expect("it is there").click();
-        window.run_steps(3);
+        window.run_ok();
         assert!(is_there(&window, inside), "{opened} is open");
         for letter in letters {
             press(&mut window, Modifiers::NONE, letter);
@@ -197,7 +197,7 @@ fn escape_closes_one_thing_at_a_time_from_the_top() {
     assert!(has_filter(&window) && has_detail(&window));
     // First a menu, then a dialog.
     window.get_by_label("Menu").click();
-    window.run_steps(3);
+    window.run_ok();
     press(&mut window, Modifiers::NONE, Key::Escape);
     assert!(!is_there(&window, "Keyboard shortcuts"));
     assert!(has_filter(&window) && has_detail(&window));
@@ -242,7 +242,7 @@ fn cancelled<T>(window: &mut Window, from: Pos2, by: Vec2, look: impl Fn(&Window
     window.event(Event::PointerMoved(from + 0.8 * by));
     window.run_steps(2);
     button(window, from + 0.8 * by, PointerButton::Primary, false);
-    window.run_steps(4);
+    window.run_ok();
     [before, dragged, look(window)]
 }
 

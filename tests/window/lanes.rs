@@ -102,7 +102,7 @@ fn scroll(window: &mut Window, at: Pos2, by: f32) {
         source: egui::MouseWheelSource::Wheel,
         modifiers: Modifiers::NONE,
     });
-    window.run_steps(30);
+    window.run_ok();
 }
 
 fn go_to(window: &mut Window, number: usize) {
@@ -136,8 +136,9 @@ fn fifty_selections_are_in_view_in_every_lane_each_time() {
                 4 => {
                     let key = [Key::J, Key::K][dice.below(2)];
                     for _ in 0..dice.below(15) {
-                        window.key_press(key);
+                        window.key_down(key);
                     }
+                    window.key_up(key);
                     window.key_press(Key::J);
                     window.step();
                 }
@@ -149,8 +150,9 @@ fn fifty_selections_are_in_view_in_every_lane_each_time() {
                 _ => {
                     let key = [Key::ArrowLeft, Key::ArrowRight][dice.below(2)];
                     for _ in 0..=dice.below(12) {
-                        window.key_press(key);
+                        window.key_down(key);
                     }
+                    window.key_up(key);
                     window.step();
                 }
             }
@@ -198,11 +200,11 @@ fn a_message_selected_in_another_tab_is_in_view_in_the_table() {
     scroll(&mut window, at, -900.0);
     for key in [Key::Home, Key::End] {
         window.get_by_role_and_label(Role::Tab, "Cost").click();
-        window.run_steps(3);
+        window.run_ok();
         window.key_press(key);
         window.run_steps(2);
         window.get_by_role_and_label(Role::Tab, "Messages").click();
-        window.run_steps(3);
+        window.run_ok();
         assert_in_view(&window, "a call under another tab");
     }
 }

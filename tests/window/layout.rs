@@ -35,7 +35,7 @@ fn tabs_keep_their_positions() {
     for size in SIZES {
         let mut window = window(size);
         window.key_press_modifiers(Modifiers::COMMAND, Key::R);
-        window.run_steps(8);
+        window.run_ok();
         let before = tabs(&window);
         let all = Rect::from_min_size(egui::Pos2::ZERO, Vec2::from(size));
         assert!(
@@ -46,7 +46,7 @@ fn tabs_keep_their_positions() {
         for tab in Tab::ALL {
             let name = tab.label();
             window.get_by_role_and_label(Role::Tab, name).click();
-            window.run_steps(4);
+            window.run_ok();
             assert_eq!(tabs(&window), before, "{size:?} {name}");
         }
     }
@@ -61,7 +61,7 @@ fn the_controls_of_a_tab_never_overlap_the_tabs() {
             ("Messages", "Filter messages"),
         ] {
             window.get_by_role_and_label(Role::Tab, name).click();
-            window.run_steps(4);
+            window.run_ok();
             let control = window.get_by_label(control).rect();
             let over = Tab::ALL
                 .iter()
@@ -75,10 +75,10 @@ fn the_controls_of_a_tab_never_overlap_the_tabs() {
 fn alt_and_a_number_open_a_tab() {
     let mut window = window(SIZES[2]);
     window.key_press_modifiers(Modifiers::ALT, Key::Num6);
-    window.run_steps(3);
+    window.run_ok();
     window.get_by_label("Sweep");
     window.key_press_modifiers(Modifiers::ALT, Key::Num1);
-    window.run_steps(3);
+    window.run_ok();
     assert!(window.query_by_label("Sweep").is_none());
 }
 
@@ -98,11 +98,11 @@ fn the_drawer_regains_its_height_in_a_large_window() {
     let chosen = tab(&window, Tab::Messages).top();
     assert!(chosen < edge - 60.0, "{chosen} {edge}");
     window.set_size(Vec2::from(small));
-    window.run_steps(4);
+    window.run_ok();
     let squeezed = small[1] - tab(&window, Tab::Messages).top();
     assert!(squeezed < large[1] - chosen - 40.0, "{squeezed}");
     window.set_size(Vec2::from(large));
-    window.run_steps(4);
+    window.run_ok();
     assert!((tab(&window, Tab::Messages).top() - chosen).abs() < 1.5);
 }
 
@@ -111,7 +111,7 @@ fn the_menu_is_no_higher_than_the_smallest_window() {
     for size in SIZES {
         let mut window = window(size);
         window.get_by_label("Menu").click();
-        window.run_steps(4);
+        window.run_ok();
         let all = Rect::from_min_size(egui::Pos2::ZERO, Vec2::from(size));
         for item in ["Sessions on this machine…", "Dark", "Run logs…"] {
             let item = window.get_by_label(item).rect();
@@ -119,7 +119,7 @@ fn the_menu_is_no_higher_than_the_smallest_window() {
         }
         let last = "A quick tour: parallel calls, an error, a call that was stopped";
         window.get_by_label(last).scroll_to_me();
-        window.run_steps(6);
+        window.run_ok();
         let last = window.get_by_label(last).rect();
         assert!(all.contains_rect(last), "{size:?} {last:?}");
     }
@@ -135,7 +135,7 @@ fn inside(size: [f32; 2]) -> Rect {
 fn the_sheet_of_shortcuts_fits_into_a_small_window() {
     let mut window = window(SMALL);
     window.key_press(Key::Questionmark);
-    window.run_steps(4);
+    window.run_ok();
     for label in ["KEYBOARD", "Ctrl+O", "This sheet", "Close"] {
         let found: Vec<Rect> = window.get_all_by_label(label).map(|n| n.rect()).collect();
         assert!(
@@ -151,7 +151,7 @@ fn a_small_window_shows_three_messages_without_overlap() {
     let head = window.get_by_label("Sort by tokens").rect();
     assert!(SMALL[1] - head.bottom() > 2.8 * 22.0, "{head:?}");
     window.key_press_modifiers(Modifiers::ALT, Key::Num5);
-    window.run_steps(4);
+    window.run_ok();
     let prices = window.get_by_label("Prices").rect();
     let heads = ["lane", "vs recorded", "cache read"];
     for name in heads {
@@ -161,7 +161,7 @@ fn a_small_window_shows_three_messages_without_overlap() {
         assert!(of_table.iter().all(|r| r.right() < prices.left()), "{name}");
     }
     window.key_press_modifiers(Modifiers::COMMAND, Key::R);
-    window.run_steps(8);
+    window.run_ok();
     let plot = window.get_by_label("settings that were tried").rect();
     let preferred = window
         .get_by_role_and_label(Role::Slider, "Preference")
@@ -175,7 +175,7 @@ fn the_tune_plot_uses_most_of_the_drawer_height() {
     let size = SIZES[2];
     let mut window = window(size);
     window.key_press_modifiers(Modifiers::COMMAND, Key::R);
-    window.run_steps(8);
+    window.run_ok();
     let plot = window.get_by_label("settings that were tried").rect();
     let drawer = size[1] - tab(&window, Tab::Tune).top();
     assert!(plot.height() > 0.75 * drawer, "{plot:?} of {drawer}");
@@ -191,7 +191,7 @@ fn a_lane_that_is_out_of_view_scrolls_into_view_when_it_is_focused() {
         (Key::Num1, "lane 1"),
     ] {
         window.key_press(key);
-        window.run_steps(30);
+        window.run_ok();
         let settings = window.get_by_label("Copy as command").rect();
         let policy = window.get_by_label(&format!("Policy of {lane}")).rect();
         assert!(
@@ -218,7 +218,7 @@ fn the_tooltip_of_the_strip_below_the_plot_is_a_whole_sentence() {
     let mut window = window(SIZES[2]);
     let strip = window.get_by_label("cumulative tokens by call").rect();
     window.event(egui::Event::PointerMoved(strip.center()));
-    window.run_steps(30);
+    window.run_ok();
     let tip = window.get_by_label_contains("Messages added at call");
     let said = tip
         .accesskit_node()
@@ -235,7 +235,7 @@ fn the_tooltip_of_the_strip_below_the_plot_is_a_whole_sentence() {
 fn nothing_is_drawn_over_the_splitters_of_a_tab() {
     let mut window = window([1280.0, 720.0]);
     window.get_by_role_and_label(Role::Tab, "Cost").click();
-    window.run_steps(4);
+    window.run_ok();
     let prices = window.get_by_label("PRICES").rect();
     let selection = theme::of(true).selection;
     let in_drawer = |rect: &Rect| rect.top() > tab(&window, Tab::Cost).bottom();
@@ -255,7 +255,7 @@ fn nothing_is_drawn_over_the_splitters_of_a_tab() {
 fn lost_facts_and_their_caveat_are_readable_in_a_small_window() {
     let mut window = window([1280.0, 720.0]);
     window.get_by_role_and_label(Role::Tab, "Evaluate").click();
-    window.run_steps(6);
+    window.run_ok();
     let lanes = window.query_all_by_label_contains(": all facts ");
     assert_eq!(lanes.count(), 4, "all lanes keep their column");
     let shapes = &window.output().shapes;

@@ -97,14 +97,14 @@ fn marks_are_undone_and_redone_like_knobs() {
     let cleared = marks(&window);
     assert_eq!((cleared.pinned.len(), &*cleared.cleared), (0, &[8][..]));
     window.get_by_label("Undo").click();
-    window.run_steps(4);
+    window.run_ok();
     assert_eq!(marks(&window).pinned, [8]);
     window.get_by_label("Undo").click();
-    window.run_steps(4);
+    window.run_ok();
     assert!(marks(&window).is_empty());
     for _ in 0..2 {
         window.get_by_label("Redo").click();
-        window.run_steps(4);
+        window.run_ok();
     }
     assert_eq!(marks(&window), cleared);
 }
@@ -115,19 +115,19 @@ fn a_range_of_rows_is_marked_at_once_and_the_filter_shows_marked_messages() {
     go_to(&mut window, 20);
     for _ in 0..3 {
         window.key_press_modifiers(Modifiers::SHIFT, Key::J);
-        window.run_steps(3);
+        window.run_ok();
     }
     window.get_by_label("Message 23");
     press(&mut window, Modifiers::NONE, Key::P);
     assert_eq!(marks(&window).pinned, [19, 20, 21, 22]);
     window.get_by_label("Manual edits: 4 pinned").click();
-    window.run_steps(3);
+    window.run_ok();
     window.get_by_label("Show only edited messages").click();
-    window.run_steps(4);
+    window.run_ok();
     let all = runs(&window).case.session.messages.len();
     window.get_by_label(&format!("4 of {all}"));
     window.get_by_label("Remove all manual edits").click();
-    window.run_steps(4);
+    window.run_ok();
     assert!(marks(&window).is_empty());
     window.get_by_label(&format!("{all} of {all}"));
 }
@@ -144,7 +144,7 @@ fn the_menu_of_a_row_marks_its_message() {
     for (entry, expected) in [("Pin", vec![11]), ("Unpin", vec![])] {
         secondary_click(&mut window, preview.center());
         window.get_by_role_and_label(Role::Button, entry).click();
-        window.run_steps(4);
+        window.run_ok();
         assert_eq!(marks(&window).pinned, expected);
     }
 }
@@ -164,11 +164,11 @@ fn ineffective_marks_are_reported_as_warnings() {
     }));
     assert!(!texts_with(&window, "Marked as dropped, but not applied in Truncate.").is_empty());
     window.get_by_label("Manual edits: 1 dropped").click();
-    window.run_steps(3);
+    window.run_ok();
     window.get_by_label(&format!("Every lane: {warning}"));
     press(&mut window, Modifiers::NONE, Key::Escape);
     window.get_by_label("Insights").click();
-    window.run_steps(4);
+    window.run_ok();
     assert!(!texts_with(&window, warning).is_empty());
 }
 
@@ -203,11 +203,11 @@ fn an_export_lists_and_applies_manual_edits() {
     go_to(&mut window, message + 1);
     press(&mut window, Modifiers::NONE, Key::X);
     window.key_press_modifiers(Modifiers::COMMAND, Key::E);
-    window.run_steps(4);
+    window.run_ok();
     window.get_by_label("edits");
     window.get_by_label("1 dropped");
     window.get_by_label("Export").click();
-    window.run_steps(20);
+    window.run_ok();
     window.get_by_label("Written to");
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name));
     let manifest = read("many-tool-results-managed-1.manifest.json").expect("it was written");
@@ -246,13 +246,13 @@ fn a_cleared_message_is_shown_next_to_the_original_in_each_lane() {
     );
     go_to(&mut window, cleared + 1);
     window.get_by_label("Changes").click();
-    window.run_steps(4);
+    window.run_ok();
     assert!(!texts_with(&window, "Cleared by ").is_empty());
     let lines = |side: &str| window.query_all_by_label(side).count();
     assert!(lines("removed") > 1, "what was there");
     assert_eq!(lines("added"), 1, "what is there now");
     window.get_by_label("Why").click();
-    window.run_steps(4);
+    window.run_ok();
     window.get_by_label("RESULT");
 }
 
@@ -275,20 +275,20 @@ fn a_summary_is_shown_next_to_the_messages_it_replaces() {
     );
     go_to(&mut window, first + 1);
     window.get_by_label("Changes").click();
-    window.run_steps(4);
+    window.run_ok();
     assert!(!texts_with(&window, "Summarized by ").is_empty());
     window.get_by_label_contains("original · ");
     window.get_by_label_contains("replaced by: a summary");
     window.get_by_label_contains("Preview from the offline digest");
     let link = window.get_by_label_contains("replaces ");
     link.click();
-    window.run_steps(4);
+    window.run_ok();
     window.get_by_label("Written by Summarize");
     window.get_by_label_contains("original: ");
     window
         .get_by_label(&format!("message {}", first + 1))
         .click();
-    window.run_steps(4);
+    window.run_ok();
     window.get_by_label(&format!("Message {}", first + 1));
 }
 
@@ -306,9 +306,9 @@ fn messages_dropped_with_a_marked_message_name_the_reason() {
     go_to(&mut window, result + 1);
     press(&mut window, Modifiers::NONE, Key::X);
     window.get_by_label_contains("called in ").click();
-    window.run_steps(4);
+    window.run_ok();
     window.get_by_label("Changes").click();
-    window.run_steps(4);
+    window.run_ok();
     window.get_by_label_contains("Dropped with its call or result");
     assert!(!texts_with(&window, "Also changed in the focused lane").is_empty());
 }
@@ -319,7 +319,7 @@ fn a_lane_is_compared_at_the_selected_call() {
     press(&mut window, Modifiers::NONE, Key::Home);
     go_to(&mut window, 4);
     window.get_by_label("Changes").click();
-    window.run_steps(4);
+    window.run_ok();
     window.get_by_label("Truncate keeps it unchanged.");
     press(&mut window, Modifiers::NONE, Key::X);
     window.get_by_label_contains("Dropped manually. Nothing replaces it.");
@@ -334,7 +334,7 @@ fn an_unchanged_message_has_no_changes() {
     let message = kept_by_all(&window);
     go_to(&mut window, message + 1);
     window.get_by_label("Changes").click();
-    window.run_steps(4);
+    window.run_ok();
     window.get_by_label("Truncate keeps it unchanged.");
     press(&mut window, Modifiers::NONE, Key::Num0);
     window.get_by_label_contains("Focus a lane to see");

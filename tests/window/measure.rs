@@ -65,7 +65,7 @@ fn wait_for(window: &mut Window, text: &str) {
     wait(window, |window| {
         window.query_all_by_label_contains(text).next().is_some()
     });
-    window.run_steps(6);
+    window.run_ok();
 }
 
 /// Enters a log file.
@@ -167,12 +167,12 @@ fn no_question_is_sent_without_lost_facts_or_with_an_invalid_budget() {
     assert!(!says(&window, "The budget is a number"));
     let toggle = window.query_all_by_label("Truncate").last();
     toggle.expect("the lane in the dialog").click();
-    window.run_steps(4);
+    window.run_ok();
     click(&mut window, "Continue…");
     window.get_by_label_contains("choose at least one lane");
     let toggle = window.query_all_by_label("Truncate").last();
     toggle.expect("the lane in the dialog").click();
-    window.run_steps(4);
+    window.run_ok();
     assert!(!says(&window, "choose at least one lane"));
     assert!(server.received().is_empty());
 }
@@ -239,7 +239,7 @@ fn stop_ends_outstanding_requests_scores_the_answers_and_the_log_continues_to_th
     }
     let n_requests = server.received().len();
     thread::sleep(Duration::from_millis(300));
-    window.run_steps(4);
+    window.run_ok();
     assert_eq!(server.received().len(), n_requests, "no request follows");
 
     let stopped = from_log(&window, &log);
@@ -304,7 +304,7 @@ fn questions_about_the_recorded_compactions_can_be_left_out() {
     // The timeline has a choice of the same name.
     let choices = window.get_all_by_role_and_label(Role::Button, "recorded");
     choices.last().expect("the choice of the dialog").click();
-    window.run_steps(4);
+    window.run_ok();
     click(&mut window, "Continue…");
     assert!(!says(&window, "Summarize, recorded"));
     // Tokens of a price are rounded.

@@ -21,7 +21,7 @@ fn policies(window: &Window) -> Vec<String> {
 fn without_events_the_last_context_can_be_compacted_anyway() {
     let (folder, mut window) = window("images-and-cjk.json");
     window.get_by_role_and_label(Role::Tab, "Events").click();
-    window.run_steps(4);
+    window.run_ok();
     click(&mut window, "Compact anyway…");
     window.get_by_label("Compact now, regardless of the trigger");
     click(&mut window, "Export");
@@ -34,11 +34,11 @@ fn without_events_the_last_context_can_be_compacted_anyway() {
 fn a_trigger_that_is_not_met_offers_to_compact_anyway() {
     let (folder, mut window) = window(COMPACTED);
     window.key_press_modifiers(Modifiers::COMMAND, Key::E);
-    window.run_steps(6);
+    window.run_ok();
     window
         .get_by_label_contains("Compact now: the last recorded context")
         .click();
-    window.run_steps(4);
+    window.run_ok();
     click(&mut window, "Export");
     window.get_by_label_contains("is not met");
     click(&mut window, "Compact anyway");
@@ -50,14 +50,14 @@ fn a_trigger_that_is_not_met_offers_to_compact_anyway() {
 fn without_a_working_setting_another_policy_is_offered() {
     let (_folder, mut window) = window("giant-tool-result.json");
     window.key_press_modifiers(Modifiers::COMMAND, Key::R);
-    window.run_steps(12);
+    window.run_ok();
     window.get_by_label_contains("None of the 300 settings tried works");
     window.get_by_label_contains("It puts large tool results into files.");
     let before = policies(&window);
     let offer = window.get_by_label_contains("Compare with ");
     let label = offer.accesskit_node().label().expect("a label");
     offer.click();
-    window.run_steps(8);
+    window.run_ok();
     let after = policies(&window);
     assert_eq!(after[..before.len()], before[..]);
     let runs = runs(&window);

@@ -35,14 +35,14 @@ fn report(window: &mut Window, path: &Path, redacts: bool) -> String {
 fn a_note_is_written_undone_and_listed_in_reports() {
     let mut window = large(sample(COMPACTED));
     window.key_press(Key::Home);
-    window.run_steps(4);
+    window.run_ok();
     open_menu(&mut window);
     click(&mut window, "Add note…");
     assert!(says(&window, "Note on message 1"));
     window
         .get_by_role_and_label(Role::TextInput, "Note")
         .type_text(NOTE);
-    window.run_steps(4);
+    window.run_ok();
     click(&mut window, "Save");
     let shown = format!("Note: {NOTE}");
     assert!(says(&window, &shown), "the detail shows the note");
@@ -70,7 +70,7 @@ fn a_note_is_written_undone_and_listed_in_reports() {
     window.key_press_modifiers(Modifiers::COMMAND, Key::A);
     window.run_steps(2);
     window.key_press(Key::Backspace);
-    window.run_steps(4);
+    window.run_ok();
     click(&mut window, "Remove note");
     assert!(!says(&window, &shown));
 }

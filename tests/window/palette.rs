@@ -61,7 +61,7 @@ fn a_preset_is_added_and_a_setting_is_changed() {
     type_in_palette(&mut window, &value.to_string());
     press(&mut window, Modifiers::NONE, Key::Enter);
     assert!(!is_open(&window));
-    window.run_steps(4);
+    window.run_ok();
     let lane = runs(&window).lanes.last().expect("the new lane");
     let now = lane.knobs.get(&knob.name).expect("a value");
     assert!((now - value).abs() < 1e-9, "{} is {now}", knob.name);

@@ -617,7 +617,7 @@ fn harness<'a>() -> Harness<'a> {
 fn thresholds_can_be_set_by_accessible_name() {
     use egui_kittest::kittest::Queryable as _;
     let mut harness = harness();
-    harness.run_steps(3);
+    harness.run_ok();
     let slider = |name| (egui::accesskit::Role::Slider, name);
     let (role, name) = slider("trigger");
     harness
@@ -646,7 +646,7 @@ fn thresholds_can_be_set_by_accessible_name() {
 fn dragging_the_trigger_follows_the_pointer() {
     use egui_kittest::kittest::Queryable as _;
     let mut harness = harness();
-    harness.run_steps(3);
+    harness.run_ok();
     let from = harness
         .get_by_role_and_label(egui::accesskit::Role::Slider, "trigger")
         .rect()
@@ -676,7 +676,7 @@ fn dragging_the_trigger_follows_the_pointer() {
 fn clicks_and_keys_select_a_call_and_f_shows_everything() {
     use egui_kittest::kittest::Queryable as _;
     let mut harness = harness();
-    harness.run_steps(3);
+    harness.run_ok();
     let plot = harness.get_by_label("timeline").rect();
     harness.hover_at(plot.left_center());
     harness.run_steps(1);
@@ -714,7 +714,7 @@ fn shown(harness: &Harness<'_>) -> String {
 /// Zooms in with the wheel. Returns a position on the line of the trigger, away from its handle.
 fn zoom_in(harness: &mut Harness<'_>) -> egui::Pos2 {
     use egui_kittest::kittest::Queryable as _;
-    harness.run_steps(3);
+    harness.run_ok();
     let handle = harness.get_by_role_and_label(egui::accesskit::Role::Slider, "trigger");
     let on_line = egui::pos2(400.0, handle.rect().center().y);
     for events in wheel(on_line, 700.0) {
@@ -723,7 +723,7 @@ fn zoom_in(harness: &mut Harness<'_>) -> egui::Pos2 {
         }
         harness.run_steps(1);
     }
-    harness.run_steps(4);
+    harness.run_ok();
     assert_ne!(shown(harness), WHOLE);
     on_line
 }
@@ -784,7 +784,7 @@ fn the_primary_button_moves_the_plot_only_while_space_is_held() {
 fn the_secondary_button_zooms_into_a_box_and_a_double_click_shows_everything() {
     use egui_kittest::kittest::Queryable as _;
     let mut harness = harness();
-    harness.run_steps(3);
+    harness.run_ok();
     let plot = harness.get_by_label("timeline").rect();
     let handle = |harness: &Harness<'_>| {
         let slider = (egui::accesskit::Role::Slider, "trigger");
@@ -830,7 +830,7 @@ fn the_secondary_button_zooms_into_a_box_and_a_double_click_shows_everything() {
 fn escape_cancels_a_zoom_box() {
     use egui_kittest::kittest::Queryable as _;
     let mut harness = harness();
-    harness.run_steps(3);
+    harness.run_ok();
     let plot = harness.get_by_label("timeline").rect();
     let secondary = egui::PointerButton::Secondary;
     harness.hover_at(plot.center());
@@ -850,7 +850,7 @@ fn the_plot_keeps_its_height_in_a_smaller_window() {
     let mut harness = large(sample(COMPACTED));
     for size in [vec2(1100.0, 700.0), vec2(900.0, 560.0), vec2(1440.0, 900.0)] {
         harness.set_size(size);
-        harness.run_steps(4);
+        harness.run_ok();
         let plot = harness.get_by_label("timeline").rect();
         let overview = harness.get_by_label("overview").rect();
         let height = overview.bottom() - plot.top();
@@ -903,14 +903,14 @@ fn knob_harness<'a>() -> egui_kittest::Harness<'a, f64> {
         .with_size(vec2(300.0, 100.0))
         .allow_missing_glyphs()
         .build_ui_state(show, 0.5);
-    harness.run_steps(3);
+    harness.run_ok();
     harness
 }
 
 fn type_in_field(harness: &mut egui_kittest::Harness<'_, f64>, text: &str) -> egui::Rect {
     use egui_kittest::kittest::Queryable as _;
     harness.get_by_label("knob value").click();
-    harness.run_steps(3);
+    harness.run_ok();
     harness.event(egui::Event::Text(text.to_owned()));
     harness.run_steps(2);
     harness.get_by_label("knob value").rect()
@@ -921,11 +921,11 @@ fn escape_restores_a_knob_and_enter_applies_the_typed_value() {
     let mut harness = knob_harness();
     type_in_field(&mut harness, "0.8");
     harness.key_press(egui::Key::Escape);
-    harness.run_steps(4);
+    harness.run_ok();
     assert_eq!(*harness.state(), 0.5);
     type_in_field(&mut harness, "0.8");
     harness.key_press(egui::Key::Enter);
-    harness.run_steps(4);
+    harness.run_ok();
     assert_eq!(*harness.state(), 0.8);
 }
 
@@ -952,7 +952,7 @@ fn a_clicked_rail_is_moved_by_the_arrows() {
     harness
         .get_by_role_and_label(egui::accesskit::Role::Slider, "knob")
         .click();
-    harness.run_steps(3);
+    harness.run_ok();
     let clicked = *harness.state();
     harness.key_press(egui::Key::ArrowRight);
     harness.run_steps(2);

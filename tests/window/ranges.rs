@@ -42,7 +42,7 @@ fn click_at(window: &mut Window, pos: Pos2, modifiers: Modifiers) {
         button(window, pos, PointerButton::Primary, pressed);
     }
     window.event(Event::ModifiersChanged(Modifiers::NONE));
-    window.run_steps(6);
+    window.run_ok();
 }
 
 /// Selects calls by a drag over the timeline.
@@ -267,7 +267,7 @@ fn a_click_on_a_flag_selects_the_compaction_and_its_summary() {
         node.role() == Role::Button && label.starts_with("recorded compaction ")
     });
     flag.click();
-    window.run_steps(6);
+    window.run_ok();
     let timeline = window.get_by_label("timeline").accesskit_node().value();
     let call = format!("Call {} ", compaction.call + 1);
     assert!(

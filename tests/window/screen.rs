@@ -19,6 +19,9 @@ use tempfile::TempDir;
 /// Maximum wait for a condition, also on a busy machine.
 pub(crate) const MAX_WAIT: Duration = Duration::from_mins(1);
 
+/// Maximum number of frames after an action. A window that works in the background requests frames all the time.
+const MAX_STEPS: u64 = 30;
+
 pub(crate) type Window = Harness<'static, App>;
 
 /// Size of a large window, in points.
@@ -76,10 +79,8 @@ pub(crate) fn with_lanes(options: Options, policies: &[&str], settings: &[(&str,
 /// Opens a window.
 pub(crate) fn open(options: Options) -> Window {
     let harness = Harness::builder().with_size(options.size);
-    let harness = harness.allow_missing_glyphs();
-    let mut window = harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options));
-    window.run_steps(4);
-    window
+    let harness = harness.allow_missing_glyphs().with_max_steps(MAX_STEPS);
+    harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options))
 }
 
 /// Opens a large window without a file.
@@ -104,15 +105,31 @@ pub(crate) fn large(path: PathBuf) -> Window {
 }
 
 pub(crate) fn click(window: &mut Window, label: &str) {
-    window.get_by_label(label).click();
-    window.run_steps(6);
+    let center = window.get_by_label(label).rect().center();
+    click_at(window, center);
+}
+
+/// Moves the pointer to a position, presses the primary button in the same frame and releases it in the next.
+fn click_at(window: &mut Window, pos: Pos2) {
+    let moved = Event::PointerMoved(pos);
+    window.input_mut().events.push(moved);
+    for pressed in [true, false] {
+        window.input_mut().events.push(Event::PointerButton {
+            pos,
+            button: PointerButton::Primary,
+            pressed,
+            modifiers: Modifiers::NONE,
+        });
+        window.step();
+    }
+    window.run_ok();
 }
 
 /// Sets the value of a slider.
 pub(crate) fn set_slider(window: &mut Window, label: &str, value: f64) {
     let slider = window.get_by_role_and_label(Role::Slider, label);
     slider.set_value_accesskit(value);
-    window.run_steps(4);
+    window.run_ok();
 }
 
 /// Adds a lane without compaction.
@@ -125,7 +142,7 @@ pub(crate) fn add_lane(window: &mut Window) {
 pub(crate) fn type_in_palette(window: &mut Window, text: &str) {
     let field = window.get_by_role_and_label(Role::TextInput, "Command palette");
     field.type_text(text);
-    window.run_steps(4);
+    window.run_ok();
 }
 
 /// Opens the command palette, types a text and presses Enter.
@@ -137,13 +154,30 @@ pub(crate) fn run_in_palette(window: &mut Window, text: &str) {
 
 /// Opens a tab of the drawer.
 pub(crate) fn tab(window: &mut Window, name: &str) {
-    window.get_by_role_and_label(Role::Tab, name).click();
-    window.run_steps(6);
+    let center = window
+        .get_by_role_and_label(Role::Tab, name)
+        .rect()
+        .center();
+    click_at(window, center);
 }
 
+/// Presses a key in one frame and releases it in the next.
 pub(crate) fn press(window: &mut Window, modifiers: Modifiers, key: Key) {
-    window.key_press_modifiers(modifiers, key);
-    window.run_steps(4);
+    for pressed in [true, false] {
+        let modifiers_after = if pressed { modifiers } else { Modifiers::NONE };
+        window.input_mut().events.extend([
+            Event::ModifiersChanged(modifiers_after),
+            Event::Key {
+                key,
+                physical_key: None,
+                pressed,
+                repeat: false,
+                modifiers,
+            },
+        ]);
+        window.step();
+    }
+    window.run_ok();
 }
 
 /// Presses or releases a button of the mouse.
@@ -171,7 +205,7 @@ pub(crate) fn start_drag(window: &mut Window, from: Pos2, to: Pos2) {
 pub(crate) fn drag(window: &mut Window, from: Pos2, to: Pos2) {
     start_drag(window, from, to);
     button(window, to, PointerButton::Primary, false);
-    window.run_steps(4);
+    window.run_ok();
 }
 
 /// Opens the context menu at a position.
@@ -181,18 +215,17 @@ pub(crate) fn secondary_click(window: &mut Window, pos: Pos2) {
     for pressed in [true, false] {
         button(window, pos, PointerButton::Secondary, pressed);
     }
-    window.run_steps(4);
+    window.run_ok();
 }
 
 /// Replaces the text of a field.
 pub(crate) fn type_into(window: &mut Window, (role, label): (Role, &str), text: &str) {
     window.get_by_role_and_label(role, label).focus();
     window.run_steps(2);
-    window.key_press_modifiers(Modifiers::COMMAND, Key::A);
-    window.run_steps(2);
+    press(window, Modifiers::COMMAND, Key::A);
     window.get_by_role_and_label(role, label).type_text(text);
     // A dialog whose height changes is placed one frame later.
-    window.run_steps(4);
+    window.run_ok();
 }
 
 /// Runs frames until a condition holds.
@@ -209,7 +242,7 @@ pub(crate) fn wait(window: &mut Window, holds: impl Fn(&Window) -> bool) {
 /// Pastes a text, as the system does after the keys for it.
 pub(crate) fn paste(window: &mut Window, text: &str) {
     window.event(Event::Paste(text.to_owned()));
-    window.run_steps(6);
+    window.run_ok();
 }
 
 /// Selects the message with this number through the jump field.
@@ -236,7 +269,7 @@ pub(crate) fn drop_file(window: &mut Window, path: PathBuf) {
     }
     let file = Arc::new(Dropped(path));
     window.input_mut().dropped_files.push(file);
-    window.run_steps(6);
+    window.run_ok();
 }
 
 /// Clicks a control and returns the text that it copies.
@@ -250,7 +283,7 @@ pub(crate) fn copied(window: &mut Window, label: &str) -> String {
             _ => None,
         });
         if let Some(text) = text {
-            window.run_steps(4);
+            window.run_ok();
             return text;
         }
     }

@@ -45,7 +45,7 @@ fn typed(window: &mut Window, text: &str) {
     field(window).focus();
     window.run_steps(2);
     field(window).type_text(text);
-    window.run_steps(4);
+    window.run_ok();
 }
 
 /// Searches the same files without a window.
@@ -92,7 +92,7 @@ fn all_sessions_are_searched_and_enter_opens_a_session_at_its_message() {
     let number = second.hit.message + 1;
     assert!(value.starts_with(&format!("Message {number}: ")), "{value}");
     press(&mut window, Modifiers::NONE, Key::Enter);
-    window.run_steps(6);
+    window.run_ok();
     window.get_by_label(&format!("Message {number}"));
     let filter = window.get_by_role_and_label(Role::TextInput, "Filter messages");
     let filter = filter.accesskit_node().value();
@@ -100,7 +100,7 @@ fn all_sessions_are_searched_and_enter_opens_a_session_at_its_message() {
     window.get_by_label_contains(&format!(" of {}", result.sessions[0].n_hits));
     // The results are still there.
     window.get_by_label("Back to the sessions").click();
-    window.run_steps(5);
+    window.run_ok();
     window.get_by_label(&counted(&result));
     press(&mut window, Modifiers::NONE, Key::Escape);
     window.get_by_label("3 sessions");
@@ -124,7 +124,7 @@ fn a_result_in_a_session_of_another_tab_is_shown_there() {
         press(&mut window, Modifiers::NONE, Key::ArrowDown);
     }
     press(&mut window, Modifiers::NONE, Key::Enter);
-    window.run_steps(6);
+    window.run_ok();
     assert_eq!((tabs(&window).0.len(), tabs(&window).1), (2, Some(0)));
     let number = found.messages[1].hit.message + 1;
     window.get_by_label(&format!("Message {number}"));
@@ -144,7 +144,7 @@ fn errors_are_explained_while_typing_and_an_empty_result_says_what_was_searched(
     press(&mut window, Modifiers::NONE, Key::Enter);
     window.get_by_label("No match in 3 sessions.");
     window.get_by_label("Clear the search").click();
-    window.run_steps(4);
+    window.run_ok();
     window.get_by_label("3 sessions");
 }
 
@@ -153,7 +153,7 @@ fn the_index_is_switched_on_and_off_and_then_answers_while_typing() {
     let (folder, index, mut window) = listed();
     let click = |window: &mut Window, label: &str| {
         window.get_by_label(label).click();
-        window.run_steps(5);
+        window.run_ok();
     };
     click(&mut window, "Search index");
     window.get_by_label_contains("It stores the text of your sessions in this file");
@@ -195,11 +195,11 @@ fn the_message_table_shows_the_text_around_each_match() {
         for (name, text) in [(COMPACTED, "ledger"), ("images-and-cjk.json", "の")] {
             let mut window = sized(sample(name), size);
             window.key_press_modifiers(Modifiers::COMMAND, Key::F);
-            window.run_steps(5);
+            window.run_ok();
             assert_eq!(highlighted(&window).0, 0);
             let filter = window.get_by_role_and_label(Role::TextInput, "Filter messages");
             filter.type_text(text);
-            window.run_steps(4);
+            window.run_ok();
             let (n, n_whole) = highlighted(&window);
             assert!(n > 2, "{text}: {n}");
             assert_eq!(n_whole, n, "{text} at {size}");
@@ -222,7 +222,7 @@ fn a_hit_opens_in_a_new_tab_with_ctrl_and_the_list_stays() {
         .next()
         .expect("a row")
         .click_modifiers(Modifiers::COMMAND);
-    window.run_steps(6);
+    window.run_ok();
     assert_eq!((tabs(&window).0.len(), tabs(&window).1), (2, Some(1)));
     window.get_by_label(&format!("Message {number}"));
     press(&mut window, Modifiers::COMMAND, Key::Tab);

@@ -15,7 +15,7 @@ fn listed(samples: &[&str]) -> (TempDir, Window) {
         fs::copy(sample(name), folder.path().join(name)).expect("a copy");
     }
     let mut window = sized(folder.path().to_owned(), SIZE);
-    window.run_steps(4);
+    window.run_ok();
     (folder, window)
 }
 
@@ -39,7 +39,7 @@ fn a_session_returns_to_its_unchanged_list() {
     assert!(is_listed(&window));
     // Esc returns to the session, and the back button stays.
     window.key_press(Key::Escape);
-    window.run_steps(4);
+    window.run_ok();
     assert!(!is_listed(&window));
     window.get_by_label("Editing: Truncate");
     click(&mut window, "Back to the sessions");
@@ -60,7 +60,7 @@ fn a_session_opened_by_path_lists_its_folder() {
     click(&mut window, "Sessions in this file's folder…");
     assert!(is_listed(&window));
     window.key_press(Key::Escape);
-    window.run_steps(4);
+    window.run_ok();
     window.get_by_label("Back to the sessions");
 }
 
@@ -77,7 +77,7 @@ fn arrow_keys_highlight_a_session_and_enter_opens_it() {
     let (_folder, mut window) = listed(&samples);
     let press = |window: &mut Window, key| {
         window.key_press(key);
-        window.run_steps(3);
+        window.run_ok();
     };
     let chosen = |window: &Window| {
         let list = window.get_by_label("Sessions found");
@@ -100,10 +100,10 @@ fn arrow_keys_highlight_a_session_and_enter_opens_it() {
     window.get_by_label("Filter sessions").focus();
     window.run_steps(2);
     window.get_by_label("Filter sessions").type_text("handoff");
-    window.run_steps(3);
+    window.run_ok();
     press(&mut window, Key::ArrowDown);
     press(&mut window, Key::Enter);
-    window.run_steps(6);
+    window.run_ok();
     assert!(window.query_by_label("Sessions found").is_none());
     let document = window.get_all_by_label_contains("handoff.json").next();
     assert!(document.is_some(), "the highlighted session is open");

@@ -98,9 +98,9 @@ fn a_named_choice_changes_its_lane() {
     };
     assert_eq!(compactions(&window), 0, "it is off");
     window.get_by_role_and_label(Role::ComboBox, "mode").click();
-    window.run_steps(3);
+    window.run_ok();
     window.get_by_label("drop all").click();
-    window.run_steps(4);
+    window.run_ok();
     set_slider(&mut window, "compression_trigger", 0.2);
     assert!(compactions(&window) > 0, "it is on");
     window.get_by_label("The shipped code ignores this setting.");
@@ -110,13 +110,13 @@ fn a_named_choice_changes_its_lane() {
 fn a_restart_mark_is_placed_removed_and_replayed() {
     let mut window = window(MANY_RESULTS, &[OWN]);
     window.key_press(egui::Key::Home);
-    window.run_steps(3);
+    window.run_ok();
     for _ in 0..3 {
         window.key_press(egui::Key::ArrowRight);
-        window.run_steps(3);
+        window.run_ok();
     }
     window.key_press(egui::Key::R);
-    window.run_steps(4);
+    window.run_ok();
     let events = |window: &Window| -> Vec<usize> {
         let runs = runs(window);
         let events = runs.lanes[0].outcome.events.iter();
@@ -125,13 +125,13 @@ fn a_restart_mark_is_placed_removed_and_replayed() {
     assert_eq!(events(&window), [3], "it is started again before call 4");
     window.get_by_label("Restart at call 4");
     window.get_by_label("Undo").click();
-    window.run_steps(4);
+    window.run_ok();
     assert!(events(&window).is_empty());
     window.get_by_label("Add a restart at call 4").click();
-    window.run_steps(4);
+    window.run_ok();
     assert_eq!(events(&window), [3]);
     window.get_by_label("Remove the restart at call 4").click();
-    window.run_steps(4);
+    window.run_ok();
     assert!(window.query_by_label("Restart at call 4").is_none());
 }
 
@@ -140,7 +140,7 @@ fn a_restart_mark_without_effect_is_reported() {
     let mut window = window(MANY_RESULTS, &["truncate"]);
     assert!(window.query_by_label_contains("Mark a restart").is_none());
     window.key_press(egui::Key::R);
-    window.run_steps(3);
+    window.run_ok();
     // In the settings and in a notice.
     let told = window.get_all_by_label_contains("No lane's policy reacts to a restart");
     assert_eq!(told.count(), 2);
@@ -150,20 +150,20 @@ fn a_restart_mark_without_effect_is_reported() {
 fn events_are_filtered_and_shown_term_by_term() {
     let mut window = window(MANY_RESULTS, &["picoclaw-before", "truncate"]);
     window.get_by_label("Events").click();
-    window.run_steps(3);
+    window.run_ok();
     let runs = runs(&window);
     let changes = runs.lanes.iter().flat_map(|lane| &lane.outcome.events);
     let changes = changes.filter(|e| matches!(e.effect, Effect::Removed | Effect::Changed));
     let changes = changes.count();
     assert!(changes > 0);
     window.get_by_label("Show changes").click();
-    window.run_steps(3);
+    window.run_ok();
     // The first row is an event: selecting it selects its call in all panels.
     window.get_by_label("focused lane").click();
-    window.run_steps(3);
+    window.run_ok();
     // The list follows the selected call.
     window.key_press(egui::Key::Home);
-    window.run_steps(3);
+    window.run_ok();
     let lane = &self::runs(&window).lanes[0];
     let is_change = |effect: Effect| matches!(effect, Effect::Removed | Effect::Changed);
     let mut events = lane.outcome.events.iter();
@@ -174,7 +174,7 @@ fn events_are_filtered_and_shown_term_by_term() {
     let terms = first.cause.terms.clone();
     let row = window.get_all_by_label(&why).next().expect("its row");
     row.click();
-    window.run_steps(4);
+    window.run_ok();
     window.get_by_label("RESULT");
     assert!(
         window.query_all_by_label(&stage).next().is_some(),
@@ -194,14 +194,14 @@ fn problems_of_a_lane_link_to_their_call() {
     assert!(!calls.is_empty(), "something is wrong with it");
     let badge = window.get_by_label_contains("about lane 2");
     badge.click();
-    window.run_steps(3);
+    window.run_ok();
     window.get_by_label("advice");
     let link = window.get_by_label_contains("Show call ");
     let said = link.accesskit_node().label().expect("it has a name");
     let call: usize = said["Show call ".len()..].parse().expect("a number");
     assert!(calls.contains(&(call - 1)), "call {call} of {calls:?}");
     link.click();
-    window.run_steps(4);
+    window.run_ok();
     let heads = texts_with(&window, &format!("call {call}"));
     assert!(heads.len() >= 2, "the lanes are at call {call}: {heads:?}");
 }
@@ -210,7 +210,7 @@ fn problems_of_a_lane_link_to_their_call() {
 fn the_tab_about_describes_the_policy() {
     let mut window = window(MANY_RESULTS, &[OWN]);
     window.get_by_label("About").click();
-    window.run_steps(3);
+    window.run_ok();
     for text in [
         "It summarizes.",
         "It drops.",
@@ -278,9 +278,9 @@ fn provider_errors_are_set_from_the_menu_or_as_text() {
     click(&mut window, "Error text");
     let field = window.get_by_role_and_label(Role::TextInput, "Error text");
     field.type_text("the prompt is too long");
-    window.run_steps(3);
+    window.run_ok();
     window.key_press(egui::Key::Enter);
-    window.run_steps(5);
+    window.run_ok();
     window.get_by_label("Error at call 56: custom text");
     assert!(window.query_by_label("Error text").is_none());
 }

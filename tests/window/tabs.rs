@@ -96,7 +96,7 @@ fn a_click_with_ctrl_or_the_middle_button_opens_a_tab() {
     window
         .get_by_label(SECOND)
         .click_modifiers(Modifiers::COMMAND);
-    window.run_steps(6);
+    window.run_ok();
     assert_eq!(tabs(&window), (vec![FIRST.into(), SECOND.into()], Some(1)));
 }
 
@@ -179,7 +179,7 @@ fn at_the_maximum_of_tabs_an_open_session_is_shown_by_ctrl_click() {
     window
         .get_by_label(&recent)
         .click_modifiers(Modifiers::COMMAND);
-    window.run_steps(6);
+    window.run_ok();
     let (names, shown) = tabs(&window);
     assert_eq!(shown.map(|shown| names[shown].clone()), Some(recent));
 }
@@ -195,7 +195,7 @@ fn tabs_close_by_key_button_and_middle_button() {
     window
         .get_by_label(&name)
         .click_button(PointerButton::Middle);
-    window.run_steps(6);
+    window.run_ok();
     // One session is left: there are no tabs.
     assert_eq!((tabs(&window).0.len(), calls(&window)), (0, second));
     press(&mut window, Modifiers::COMMAND, Key::W);
@@ -260,7 +260,7 @@ fn after_a_wrong_path_typing_goes_on_without_the_error() {
         let path = window.get_by_role_and_label(Role::TextInput, "Path");
         assert!(path.accesskit_node().is_focused(), "before {text}");
         path.type_text(text);
-        window.run_steps(3);
+        window.run_ok();
     };
     typed(&mut window, "/nowhere");
     press(&mut window, Modifiers::NONE, Key::Enter);
@@ -276,7 +276,7 @@ fn a_new_tab_takes_a_typed_path_and_a_pasted_conversation() {
     let path = sample(SECOND);
     let typed = Event::Text(path.display().to_string());
     window.event(typed);
-    window.run_steps(4);
+    window.run_ok();
     press(&mut window, Modifiers::NONE, Key::Enter);
     assert_eq!(tabs(&window), (vec![FIRST.into(), SECOND.into()], Some(1)));
     press(&mut window, Modifiers::COMMAND, Key::T);
@@ -304,7 +304,7 @@ fn closed_tabs_are_reopened_the_last_one_first() {
             Modifiers::COMMAND.plus(Modifiers::SHIFT),
             Key::T,
         );
-        window.run_steps(4);
+        window.run_ok();
     }
     assert_eq!(tabs(&window), both);
     // There is no other one.

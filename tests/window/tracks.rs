@@ -18,13 +18,13 @@ const CHAT: &str =
 fn a_sub_agent_is_chosen_from_the_list() {
     let mut window = large(fixture("claude_code/sub-agents.jsonl"));
     window.get_by_label("main, 1 of 4 ⏷").click();
-    window.run_steps(3);
+    window.run_ok();
     window.get_by_label("MAIN CONVERSATION");
     window.get_by_label("SUB-AGENTS");
     window
         .get_by_role_and_label(Role::RadioButton, "4  Count the tests")
         .click();
-    window.run_steps(6);
+    window.run_ok();
     window.get_by_label("sub-agent, 4 of 4 ⏷");
     let runs = window
         .state()
@@ -37,11 +37,11 @@ fn a_sub_agent_is_chosen_from_the_list() {
 fn a_branch_is_chosen_from_the_list() {
     let mut window = large(fixture("claude_code/branches.jsonl"));
     window.get_by_label("main, 1 of 2 ⏷").click();
-    window.run_steps(3);
+    window.run_ok();
     window
         .get_by_role_and_label(Role::RadioButton, "2  Make it longer.")
         .click();
-    window.run_steps(6);
+    window.run_ok();
     window.get_by_label("branch, 2 of 2 ⏷");
 }
 
@@ -49,7 +49,7 @@ fn a_branch_is_chosen_from_the_list() {
 fn a_click_on_the_file_name_shows_the_import() {
     let mut window = large(fixture("claude_code/sub-agents.jsonl"));
     window.get_by_label_contains("sub-agents.jsonl").click();
-    window.run_steps(3);
+    window.run_ok();
     window.get_by_label_contains("JSON Lines whose user and assistant records");
     window.get_by_label("progress/agent_progress");
     let n_lacking = window.get_all_by_label("not kept by this format").count();
@@ -62,7 +62,7 @@ fn data_that_a_format_lacks_is_unknown_in_the_import() {
     let mut window = empty();
     paste(&mut window, CHAT);
     window.get_by_label("Import").click();
-    window.run_steps(3);
+    window.run_ok();
     assert_eq!(window.get_all_by_label("unknown").count(), 1, "compactions");
 }
 
@@ -72,7 +72,7 @@ fn a_pasted_conversation_opens_without_a_file_and_exports_need_a_path() {
     paste(&mut window, CHAT);
     window.get_by_label_contains("Pasted · OpenAI Chat");
     window.get_by_label("Export…").click();
-    window.run_steps(4);
+    window.run_ok();
     let field = window.get_by_role_and_label(Role::TextInput, "write to");
     assert_eq!(field.value().unwrap_or_default(), "");
 }
@@ -106,10 +106,10 @@ fn a_file_of_several_pasted_conversations_opens_each() {
     let line = format!("{{\"messages\":{CHAT}}}");
     paste(&mut window, &format!("{line}\n{line}\n"));
     window.get_by_label("1 of 2 ⏷").click();
-    window.run_steps(3);
+    window.run_ok();
     window
         .get_by_role_and_label(Role::RadioButton, "2  Pasted #2")
         .click();
-    window.run_steps(6);
+    window.run_ok();
     window.get_by_label("2 of 2 ⏷");
 }

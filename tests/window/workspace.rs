@@ -54,9 +54,9 @@ fn change(window: &mut Window) {
     window.get_by_label("timeline").focus();
     window.run_steps(2);
     window.key_press(Key::P);
-    window.run_steps(4);
+    window.run_ok();
     window.get_by_label("Cost").click();
-    window.run_steps(4);
+    window.run_ok();
 }
 
 type Shown = (Vec<(String, Option<f64>)>, Vec<usize>);
@@ -126,7 +126,7 @@ fn a_window_saves_the_workspace_in_the_background_while_it_stays_open() {
     let drawer = first.query_all_by_role_and_label(Role::Slider, "Resize panel");
     let drawer = drawer.min_by(|a, b| f32::total_cmp(&b.rect().top(), &a.rect().top()));
     drawer.expect("an edge").set_value_accesskit(320.0);
-    first.run_steps(4);
+    first.run_ok();
     let chosen = edges(&first);
     assert_ne!(before, chosen);
     // The window saves a second after the last change.
@@ -136,7 +136,7 @@ fn a_window_saves_the_workspace_in_the_background_while_it_stays_open() {
 
     let mut again = screen::open(options());
     wait(&mut again, is_replayed);
-    again.run_steps(4);
+    again.run_ok();
     assert_eq!(edges(&again), chosen, "the sizes of panels return");
 }
 
@@ -170,7 +170,7 @@ fn options_of_the_command_line_replace_the_workspace_and_do_not_change_it() {
     let (lanes, pinned) = shown(&given);
     assert_eq!((lanes.len(), &*lanes[0].0, pinned.len()), (1, "none", 0));
     given.get_by_label("Cost").click();
-    given.run_steps(4);
+    given.run_ok();
     drop(given);
     assert_eq!(fs::read(&place.kept()[0]).expect("readable"), before);
 }
@@ -215,9 +215,9 @@ fn a_saved_workspace_opens_with_the_session_beside_it() {
     let mut first = place.open(SAMPLE);
     change(&mut first);
     first.get_by_label("Menu").click();
-    first.run_steps(3);
+    first.run_ok();
     first.get_by_label("Save workspace…").click();
-    first.run_steps(6);
+    first.run_ok();
     drop(first);
     let name = "many-tool-results-workspace.json";
     let other = Place::new();
@@ -252,9 +252,9 @@ fn undo_survives_another_file() {
     change(&mut window);
     let open = |window: &mut Window, label: &str| {
         window.get_by_label("Menu").click();
-        window.run_steps(3);
+        window.run_ok();
         window.get_by_label(label).click();
-        window.run_steps(6);
+        window.run_ok();
     };
     open(
         &mut window,
@@ -265,7 +265,7 @@ fn undo_survives_another_file() {
     assert_eq!(shown(&window), changed());
     for _ in 0..3 {
         window.key_press_modifiers(Modifiers::COMMAND, Key::Z);
-        window.run_steps(4);
+        window.run_ok();
     }
     assert_eq!(shown(&window), untouched);
 }

@@ -35,10 +35,9 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// Computes the layout for figures in this width.
-    pub(super) fn new(ui: &Ui, input: &LanesInput<'_>, room: f32) -> Self {
-        let widths = widths(ui, input);
-        let columns = |per_row: usize| columns(&widths, per_row);
+    /// Computes the layout for figures of these widths in this width.
+    pub(super) fn new(widths: &[f32; N], room: f32) -> Self {
+        let columns = |per_row: usize| columns(widths, per_row);
         let fits = |columns: &Vec<f32>| {
             columns.iter().sum::<f32>() + ROOMY * (columns.len() - 1) as f32 <= room
         };
@@ -66,14 +65,14 @@ impl Grid {
     }
 }
 
-/// Returns the width that the figures need with the fewest per row, in points.
-pub(super) fn least_width(ui: &Ui, input: &LanesInput<'_>) -> f32 {
-    let columns = columns(&widths(ui, input), N_DIFFERENT);
+/// Returns the width that figures of these widths need with the fewest per row, in points.
+pub(super) fn least_width(widths: &[f32; N]) -> f32 {
+    let columns = columns(widths, N_DIFFERENT);
     columns.iter().sum::<f32>() + CLOSE * (columns.len() - 1) as f32
 }
 
 /// Returns the largest width of each figure in all lanes.
-fn widths(ui: &Ui, input: &LanesInput<'_>) -> [f32; N] {
+pub(super) fn widths(ui: &Ui, input: &LanesInput<'_>) -> [f32; N] {
     let mut widths = [0.0_f32; N];
     for lane in input.columns() {
         for (width, figure) in widths.iter_mut().zip(all_figures(input, lane)) {

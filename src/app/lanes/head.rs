@@ -1,6 +1,7 @@
 //! The head of a lane: its policy with a menu, and its figures.
 
 use super::command::LanesCommand;
+use super::figures::N;
 use super::input::LanesInput;
 use super::{figure_grid, figures, own_estimate};
 use crate::analysis::insight::{Insight, Level};
@@ -38,9 +39,9 @@ pub(super) struct Plan {
     pub(super) height: f32,
 }
 
-/// Computes the layout for heads of this width.
-pub(super) fn plan(ui: &Ui, input: &LanesInput<'_>, width: f32) -> Plan {
-    let grid = figure_grid::Grid::new(ui, input, width - 2.0 * margin(width));
+/// Computes the layout for heads of this width with figures of these widths.
+pub(super) fn plan(ui: &Ui, input: &LanesInput<'_>, figures: &[f32; N], width: f32) -> Plan {
+    let grid = figure_grid::Grid::new(figures, width - 2.0 * margin(width));
     let air = if is_high_window(ui) { AIR } else { 0.0 };
     let height = HEIGHT + grid.more() + air;
     // The line with the policy's own estimate adds height.
@@ -57,9 +58,9 @@ pub(super) fn is_high_window(ui: &Ui) -> bool {
     ui.ctx().content_rect().height() >= HIGH_WINDOW
 }
 
-/// Returns the minimum width of a head, in points.
-pub(super) fn least_width(ui: &Ui, input: &LanesInput<'_>) -> f32 {
-    figure_grid::least_width(ui, input) + 2.0 * MARGIN
+/// Returns the minimum width of a head with figures of these widths, in points.
+pub(super) fn least_width(figures: &[f32; N]) -> f32 {
+    figure_grid::least_width(figures) + 2.0 * MARGIN
 }
 
 /// Margin of a narrow head, in points.

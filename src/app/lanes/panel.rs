@@ -4,10 +4,11 @@
 //! Rows are aligned: a message has the same vertical position in every lane.
 
 use super::command::LanesCommand;
-use super::head;
+use super::figures::N;
 use super::input::LanesInput;
 use super::lane_context::{Row, WrittenPosition};
 use super::lines::Line;
+use super::{figure_grid, head};
 use crate::app::command::Commands;
 use crate::app::selection::SelectCommand;
 use crate::app::shell::open_session::OpenSession;
@@ -31,16 +32,17 @@ const BAR: f32 = 8.0;
 /// Returns the minimum height of lanes in this width: their heads, a few rows, and the scroll bar if the lanes do not fit.
 pub(in crate::app) fn least_height(ui: &Ui, session: &OpenSession<'_>, available: f32) -> f32 {
     let input = &LanesInput::new(session);
-    let width = width(ui, input, available);
-    let head = head::plan(ui, input, width).height;
+    let figures = figure_grid::widths(ui, input);
+    let width = width(input, &figures, available);
+    let head = head::plan(ui, input, &figures, width).height;
     let has_bar = width * n_columns(input) as f32 > available + 0.5;
     let rows = MIN_ROWS[usize::from(head::is_high_window(ui))];
     head + rows * ROW + if has_bar { BAR } else { 0.0 }
 }
 
 /// Returns the width of each lane, in points. If not all fit, no lane is cut as long as little is left over.
-fn width(ui: &Ui, input: &LanesInput<'_>, available: f32) -> f32 {
-    let least = head::least_width(ui, input).max(MIN_LANE);
+fn width(input: &LanesInput<'_>, figures: &[f32; N], available: f32) -> f32 {
+    let least = head::least_width(figures).max(MIN_LANE);
     let even = available / n_columns(input) as f32;
     let whole = available / (available / least).floor().max(1.0);
     if even >= least {
@@ -60,7 +62,11 @@ fn n_columns(input: &LanesInput<'_>) -> usize {
 /// Shows the lanes.
 pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
     let input = &LanesInput::new(session);
-    let (n, width) = (n_columns(input), width(ui, input, ui.available_width()));
+    let figures = figure_grid::widths(ui, input);
+    let (n, width) = (
+        n_columns(input),
+        width(input, &figures, ui.available_width()),
+    );
     ui.spacing_mut().item_spacing = vec2(0.0, 0.0);
     // Scrolling snaps to whole rows, so no fade at the edges is needed.
     ui.spacing_mut().scroll.fade.strength = 0.0;
@@ -83,7 +89,7 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
     }
     area.show(ui, |ui| {
         ui.spacing_mut().scroll = rows_scroll;
-        let plan = head::plan(ui, input, width);
+        let plan = head::plan(ui, input, &figures, width);
         let full = vec2(width * n as f32, plan.height);
         let (head, _) = ui.allocate_exact_size(full, Sense::hover());
         let bottom = ui.max_rect().bottom();

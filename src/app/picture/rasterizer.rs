@@ -190,8 +190,8 @@ impl Canvas {
 
     fn into_image(self) -> RgbaImage {
         let (width, height) = (self.width as u32, self.height as u32);
-        let bytes = self.pixels.into_iter().flatten().collect();
-        RgbaImage::from_raw(width, height, bytes).expect("as many bytes as pixels times four")
+        RgbaImage::from_raw(width, height, self.pixels.into_flattened())
+            .expect("as many bytes as pixels times four")
     }
 }
 
