@@ -11,6 +11,7 @@ mod vector_runners;
 
 use plimsoll::engine::Proof;
 use plimsoll::presets;
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -31,8 +32,9 @@ fn reproductions_return_what_the_systems_returned() {
     let folder = std::env::var_os("PLIMSOLL_VECTORS").map_or_else(bundled_folder, PathBuf::from);
     let mut tallies: BTreeMap<(String, String), Tally> = BTreeMap::new();
     let mut output = "\n".to_owned();
-    for file in case_files(&folder) {
-        let (system, stage, verdict) = verdict(&file);
+    let files = case_files(&folder);
+    let verdicts: Vec<_> = files.par_iter().map(|file| verdict(file)).collect();
+    for (file, (system, stage, verdict)) in files.iter().zip(verdicts) {
         let case = file.file_stem().unwrap_or_default().display();
         let tally = tallies.entry((system.clone(), stage)).or_default();
         match verdict {

@@ -13,6 +13,7 @@ use crate::vector_runners::compare::difference;
 use crate::{Tally, case_files, wrong_proof};
 use case::{ExpectedCall, ReplayCase};
 use known_differences::known_differences;
+use rayon::prelude::*;
 use replay::{ActualCall, Origin, REFUSED, Replay};
 use serde_json::{Value, json};
 use settings::policy;
@@ -40,8 +41,12 @@ fn replays_send_what_the_systems_sent() {
         output: "\n".to_owned(),
         ..Results::default()
     };
-    for file in case_files(&bundled) {
-        let judged = judged(&file);
+    let bundled = case_files(&bundled);
+    for judged in bundled
+        .par_iter()
+        .map(|file| judged(file))
+        .collect::<Vec<_>>()
+    {
         let is_known = results.known.remove(&judged.name).is_some();
         if let Verdict::Passed = judged.verdict {
             *results.proven.entry(judged.preset.clone()).or_default() += 1;
