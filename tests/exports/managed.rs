@@ -511,7 +511,6 @@ fn a_run_with_real_summaries_of_the_predicted_size_equals_the_simulated_run() {
         })
         .collect();
     let requests = samples.par_iter().map(|source| {
-        let mut n_requests = 0;
         // A window so small that every policy acts.
         let whole = loaded(source).case;
         let total = whole.ledger.total().0;
@@ -519,7 +518,7 @@ fn a_run_with_real_summaries_of_the_predicted_size_equals_the_simulated_run() {
         let window =
             WindowPlan::constant(Tokens((total / 2).max(4_000)), calls, WindowSource::User);
         let case = whole.with_windows(window);
-        for preset in presets::PRESETS {
+        let requests = presets::PRESETS.par_iter().map(|preset| {
             let policy = preset.policy().unwrap();
             let knobs = policy.defaults();
             let simulated = simulate(&case, &policy, &knobs, None);
@@ -545,9 +544,9 @@ fn a_run_with_real_summaries_of_the_predicted_size_equals_the_simulated_run() {
                 };
                 assert_eq!(*executed, simulated, "{name}, {file}");
             }
-            n_requests += executed.summaries.requests;
-        }
-        n_requests
+            executed.summaries.requests
+        });
+        requests.sum::<usize>()
     });
     let n_requests: usize = requests.sum();
     assert!(n_requests > 5, "the premise: {n_requests} summaries");
