@@ -4,6 +4,7 @@
 //! It describes the recorded run, with reported tokens if the file has them.
 
 mod culprit;
+mod limits;
 
 use super::trigger::FirstCompaction;
 use super::{MessageName, Trigger};
@@ -11,6 +12,7 @@ use crate::engine::{Case, Outcome, Peak, Sample};
 use crate::figure::{counted, plural, whole_percent};
 use crate::units::Tokens;
 use culprit::{Culprit, culprit, heaviest_message};
+use limits::Limits;
 
 /// The verdict as text and its severity.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -94,36 +96,6 @@ pub fn verdict(
     Verdict {
         clauses: writer.clauses,
         severity: writer.severity,
-    }
-}
-
-/// Limits that a call may cross.
-#[derive(Clone, Copy)]
-struct Limits<'a> {
-    output_reserve: Tokens,
-    trigger: &'a Trigger,
-}
-
-impl Limits<'_> {
-    fn usable(self, sample: &Sample) -> Tokens {
-        sample.window - self.output_reserve
-    }
-
-    /// Returns the trigger in actual tokens.
-    fn trigger(self, sample: &Sample) -> Tokens {
-        Tokens((self.usable(sample).as_f64() * self.trigger.share.0).ceil() as u64)
-    }
-
-    /// Returns whether a call reaches the trigger; false without usable tokens, where the trigger would be zero.
-    fn reaches_trigger(self, sample: &Sample) -> bool {
-        self.usable(sample) > Tokens::ZERO && sample.tokens >= self.trigger(sample)
-    }
-
-    /// Returns the trigger in tokens of the policy's own count, as text.
-    fn shown_trigger(self, sample: &Sample) -> String {
-        let lane = self.trigger.lane.as_ref();
-        lane.map_or_else(|| self.trigger(sample), |lane| lane.tokens)
-            .short()
     }
 }
 
