@@ -139,12 +139,13 @@ impl Probe {
             return Ok(None);
         }
         let is_line = memchr(b'\n', text).is_none();
+        let has_too_many_values = json::has_too_many_values(text);
         // A line with too many values is rejected whether it is one value or several.
-        let is_rejected_line = is_line && json::has_too_many_values(text);
+        let is_rejected_line = is_line && has_too_many_values;
         if !is_rejected_line && !json::is_one_value(text) {
             return Ok(None);
         }
-        if is_rejected_line || json::has_too_many_values(text) {
+        if has_too_many_values {
             return Ok(Some(Self::of(Kind::TooLarge(json::too_many_values()))));
         }
         let value = match json::parse_document(bytes, &span, most_listed, progress)? {
