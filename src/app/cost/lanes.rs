@@ -135,7 +135,7 @@ fn table(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, note: &str, commands
             .help("All calls at list prices"),
         Column::new(Col::Difference, "vs recorded", Width::exact(84.0))
             .right()
-            .help("Difference from the recorded cost"),
+            .help("Difference from the recorded run by the same cache model"),
     ];
     if let Some(calls) = input.selection.calls {
         let column = Column::new(Col::Calls(calls), wording::calls(calls), Width::exact(96.0));
@@ -147,7 +147,8 @@ fn table(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, note: &str, commands
         Column::new(Col::Bar, n_hidden, Width::remainder().clip(true))
             .help(format!("Hidden for lack of width: {}", names.join(", "))),
     );
-    let recorded = costs.recorded.cost.total();
+    // A recorded cost and a modelled one are not comparable.
+    let recorded = costs.modelled.total();
     Table::new(("cost lanes", has_bar), columns, rows.len())
         .margins(space::S, 0.0)
         .show(ui, |mut row| {
@@ -199,7 +200,7 @@ fn total(ui: &mut Ui, cost: &Cost) {
         });
 }
 
-/// Shows the difference from the recorded cost as displayed: higher in amber, lower in green.
+/// Shows the difference of displayed costs, of a lane and of the recorded run: higher in amber, lower in green.
 fn difference(ui: &mut Ui, cost: &Cost, recorded: Option<Usd>, lane: Option<usize>) {
     let (Some(_), Some(usd), Some(recorded)) = (lane, cost.total(), recorded) else {
         ui.label(weak(ui, "–"));
@@ -246,7 +247,7 @@ fn notes(costs: &Costs) -> Vec<String> {
         let modelled = costs.modelled.total().map(wording::usd);
         let modelled = modelled.map_or_else(String::new, |usd| format!("; cache model ≈{usd}"));
         text.push(format!(
-            "Recorded: provider's counts{modelled}. Lanes: cache model."
+            "Recorded: provider's counts{modelled}. Lanes and differences: cache model."
         ));
     }
     text.extend(recorded.unknown_summaries());

@@ -120,7 +120,8 @@ fn differences(input: &LanesInput<'_>, lane: Option<usize>) -> [Option<Differenc
     };
     let peaks = own.peak.zip(recorded.peak);
     let totals = input.cost(lane).and_then(Cost::total);
-    let totals = totals.zip(input.cost(None).and_then(Cost::total));
+    // A recorded cost and a modelled one are not comparable.
+    let totals = totals.zip(input.costs.and_then(|costs| costs.modelled.total()));
     let found = input.loss(lane).filter(|_| own.peak.is_some());
     let found = found.zip(input.loss(None));
     [

@@ -32,9 +32,6 @@ pub(super) fn cost_hint(input: &LanesInput<'_>, lane: Option<usize>) -> String {
         return "Computing costs".to_owned();
     };
     if cost.total().is_some() {
-        let recorded = costs.recorded.cost.total().map_or_else(String::new, |usd| {
-            format!(" Recorded: {}.", wording::usd(usd))
-        });
         let prices = match &input.config.billing.price {
             PriceChoice::Own(_) => "At custom prices",
             PriceChoice::Recorded | PriceChoice::Model(_) => "At list prices",
@@ -42,6 +39,10 @@ pub(super) fn cost_hint(input: &LanesInput<'_>, lane: Option<usize>) -> String {
         if lane.is_none() && cost.source == CostSource::Recorded {
             return format!("{prices}, by the provider's counts.");
         }
+        let recorded = costs.modelled.total().map_or_else(String::new, |usd| {
+            let modelled = wording::cost(costs.modelled.source, usd);
+            format!(" Recorded run by the same model: {modelled}.")
+        });
         return format!("{prices}, with the provider's cache modelled.{recorded}");
     }
     match costs.unknown() {
