@@ -2,7 +2,7 @@
 
 use super::hints;
 use super::input::LanesInput;
-use crate::analysis::cost::Cost;
+use crate::analysis::cost::{Cost, CostSource};
 use crate::app::evaluate::losses::LaneLoss;
 use crate::app::widgets::Tone;
 use crate::app::{evaluate, wording};
@@ -17,7 +17,7 @@ pub(super) struct Figure {
     pub(super) name: &'static str,
     pub(super) value: String,
     pub(super) tone: Tone,
-    /// Difference from the recorded lane.
+    /// Difference from the recorded lane, which shows the modelled cost here.
     pub(super) difference: Option<Difference>,
     pub(super) hint: Hint,
 }
@@ -109,19 +109,24 @@ pub(super) fn all_figures(input: &LanesInput<'_>, lane: Option<usize>) -> [Figur
     ]
 }
 
-/// Returns a lane's differences from the recorded lane: peak, cost, tokens sent and references at risk. `None` for the
-/// recorded lane and for unknown figures.
+/// Returns a lane's differences from the recorded lane: peak, cost, tokens sent and references at risk. `None` for
+/// unknown figures. The recorded lane has only the cost that the others are compared with, if it shows another one.
 fn differences(input: &LanesInput<'_>, lane: Option<usize>) -> [Option<Difference>; 4] {
-    let (Some(_), own, recorded) = (lane, input.run(lane), input.run(None)) else {
-        return Default::default();
-    };
+    let modelled = input.costs.map(|costs| &costs.modelled);
+    if lane.is_none() {
+        let is_reported = |cost: &Cost| cost.source == CostSource::Recorded;
+        let modelled = modelled.filter(|_| input.cost(None).is_some_and(is_reported));
+        let reference = modelled.and_then(|cost| Some(wording::cost(cost.source, cost.total()?)));
+        let reference = reference.map(|text| Difference::new(text, Ordering::Equal));
+        return [None, reference, None, None];
+    }
+    let (own, recorded) = (input.run(lane), input.run(None));
     let of_tokens = |own: Tokens, recorded: Tokens| {
         Difference::new(wording::difference(own, recorded), own.cmp(&recorded))
     };
     let peaks = own.peak.zip(recorded.peak);
     let totals = input.cost(lane).and_then(Cost::total);
-    // A recorded cost and a modelled one are not comparable.
-    let totals = totals.zip(input.costs.and_then(|costs| costs.modelled.total()));
+    let totals = totals.zip(modelled.and_then(Cost::total));
     let found = input.loss(lane).filter(|_| own.peak.is_some());
     let found = found.zip(input.loss(None));
     [

@@ -36,14 +36,18 @@ pub(super) fn cost_hint(input: &LanesInput<'_>, lane: Option<usize>) -> String {
             PriceChoice::Own(_) => "At custom prices",
             PriceChoice::Recorded | PriceChoice::Model(_) => "At list prices",
         };
+        let modelled = costs
+            .modelled
+            .total()
+            .map_or_else(String::new, |usd| wording::cost(costs.modelled.source, usd));
         if lane.is_none() && cost.source == CostSource::Recorded {
-            return format!("{prices}, by the provider's counts.");
+            return format!(
+                "{prices}, by the provider's counts. With its cache modelled, as in the other lanes: {modelled}."
+            );
         }
-        let recorded = costs.modelled.total().map_or_else(String::new, |usd| {
-            let modelled = wording::cost(costs.modelled.source, usd);
-            format!(" Recorded run by the same model: {modelled}.")
-        });
-        return format!("{prices}, with the provider's cache modelled.{recorded}");
+        return format!(
+            "{prices}, with the provider's cache modelled. Recorded run by the same model: {modelled}."
+        );
     }
     match costs.unknown() {
         Some("") => {
