@@ -36,18 +36,21 @@ pub(super) fn cost_hint(input: &LanesInput<'_>, lane: Option<usize>) -> String {
             PriceChoice::Own(_) => "At custom prices",
             PriceChoice::Recorded | PriceChoice::Model(_) => "At list prices",
         };
-        let modelled = costs
-            .modelled
-            .total()
-            .map_or_else(String::new, |usd| wording::cost(costs.modelled.source, usd));
-        if lane.is_none() && cost.source == CostSource::Recorded {
-            return format!(
-                "{prices}, by the provider's counts. With its cache modelled, as in the other lanes: {modelled}."
-            );
-        }
-        return format!(
-            "{prices}, with the provider's cache modelled. Recorded run by the same model: {modelled}."
+        let modelled = costs.modelled.total().map_or_else(
+            || "unknown".to_owned(),
+            |usd| wording::cost(costs.modelled.source, usd),
         );
+        return match (lane, cost.source) {
+            (None, CostSource::Recorded) => format!(
+                "{prices}, by the provider's counts. With its cache modelled, as in the other lanes: {modelled}."
+            ),
+            (None, CostSource::Modelled) => {
+                format!("{prices}, with the provider's cache modelled.")
+            }
+            (Some(_), _) => format!(
+                "{prices}, with the provider's cache modelled. Recorded run by the same model: {modelled}."
+            ),
+        };
     }
     match costs.unknown() {
         Some("") => {
