@@ -16,7 +16,7 @@ const COUNTERS: &[&str] = &[
     "chars/4",
 ];
 const PROSE: &str = include_str!("../src/ARCHITECTURE.md");
-const CODE: &str = include_str!("../src/tokens/ledger.rs");
+const CODE: &str = include_str!("../src/core/tokens/ledger.rs");
 const CASES: &[&str] = &[
     "prose", "code", "a", "letters", "spaces", "newlines", "braces", "emoji", "digits", "cjk",
 ];

@@ -23,18 +23,18 @@ pub struct ExtendedRange {
     pub moved_to: usize,
 }
 
-impl CallRange {
+impl ExtendedRange {
     /// Moves an end of a range by a number of calls, at most to the call `last`. Moves the end at `current`, else the
     /// last one. Without a range, starts one at `current`.
-    pub fn extended(range: Option<Self>, current: usize, by: isize, last: usize) -> ExtendedRange {
+    pub fn new(range: Option<CallRange>, current: usize, by: isize, last: usize) -> Self {
         let (fixed, moved) = match range {
             Some(range) if range.first == current => (range.last, range.first),
             Some(range) => (range.first, range.last),
             None => (current, current),
         };
         let moved_to = moved.saturating_add_signed(by).min(last);
-        ExtendedRange {
-            calls: Self::between(fixed, moved_to),
+        Self {
+            calls: CallRange::between(fixed, moved_to),
             moved_to,
         }
     }
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn the_end_at_the_selected_call_moves() {
         let extended = |range, current, by| {
-            let range = CallRange::extended(range, current, by, 9);
+            let range = ExtendedRange::new(range, current, by, 9);
             (range.calls, range.moved_to)
         };
         let range = |a, b| CallRange::between(a, b);

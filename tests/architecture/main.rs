@@ -1,4 +1,4 @@
-//! Checks rules that the compiler does not enforce inside one crate: allowed imports, pure layers, complete tables.
+//! Checks rules that the compiler does not enforce inside a crate: allowed imports, pure layers, complete tables.
 //!
 //! Each rule is a function that returns the violations of a file, given its path and text. Each rule has tests with texts
 //! that violate it.
@@ -183,7 +183,7 @@ const MAX_LINES: usize = 600;
 /// Maximum number of files in an import cycle.
 const MAX_CYCLE: usize = 3;
 
-/// Returns the layer of a file under `src`.
+/// Returns the layer of a file under `src` or `src/core`.
 fn layer_of(path: &str) -> &str {
     let first = path.split('/').next().unwrap_or(path);
     match first.strip_suffix(".rs").unwrap_or(first) {
@@ -220,7 +220,7 @@ fn forbidden_layers(path: &str, text: &str) -> Vec<String> {
 fn layer_named<'a>(file: &str, path: &'a str) -> Option<&'a str> {
     let mut names = path.split("::");
     let first = names.next()?;
-    if first == "crate" || first == "plimsoll" {
+    if ["crate", "plimsoll", "plimsoll_core"].contains(&first) {
         return names.next();
     }
     // `super` from a file `a/b.rs` is `a`, from `a/mod.rs` the root.
@@ -347,6 +347,17 @@ fn src() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
+/// Returns every source file with its path below `src`, or below `src/core` if it belongs to the pure layers.
+fn sources() -> Vec<(String, String)> {
+    let mut files = files_under(&src());
+    for (path, _) in &mut files {
+        if let Some(rest) = path.strip_prefix("core/") {
+            *path = rest.to_owned();
+        }
+    }
+    files
+}
+
 /// Returns every source file under a folder with its relative path.
 fn files_under(folder: &Path) -> Vec<(String, String)> {
     let mut files = Vec::new();
@@ -373,7 +384,7 @@ fn files_under(folder: &Path) -> Vec<(String, String)> {
 /// Checks that no source file violates a rule.
 fn check_all(rule: fn(&str, &str) -> Vec<String>) {
     // Files named tests.rs or *_tests.rs are compiled for tests only and may import any layer.
-    let files = files_under(&src());
+    let files = sources();
     assert!(files.len() > 20, "found only {} files", files.len());
     let tested = files
         .iter()
@@ -385,7 +396,7 @@ fn check_all(rule: fn(&str, &str) -> Vec<String>) {
 /// Checks that the `mod.rs` of a folder declares every file and lists every row in its table. Returns the number of files
 /// with a row.
 fn check_table(folder: &str, row: &str) -> usize {
-    let files = files_under(&src().join(folder));
+    let files = files_under(&src().join("core").join(folder));
     let table = &files
         .iter()
         .find(|(path, _)| path == "mod.rs")
@@ -441,8 +452,9 @@ fn no_file_has_too_many_lines() {
 
 #[test]
 fn import_cycles_are_short() {
-    let all = files_under(&src()).into_iter();
-    let files: Vec<_> = all.filter(|(path, _)| path != "main.rs").collect();
+    let all = sources().into_iter();
+    let is_root = |path: &str| matches!(path, "main.rs" | "lib.rs");
+    let files: Vec<_> = all.filter(|(path, _)| !is_root(path)).collect();
     let cycles = cycles(&files);
     let long: Vec<_> = cycles
         .iter()
@@ -523,6 +535,7 @@ fn imports_of_higher_layers_are_found_in_every_notation() {
         wrong("session/part.rs", "fn f() { crate::engine::drive() }"),
         1
     );
+    assert_eq!(wrong("session/mod.rs", "use plimsoll_core::tokens::Fit;"), 1);
     assert_eq!(wrong("session/mod.rs", "use super::tokens;"), 1);
     assert_eq!(
         wrong("session/a/b.rs", "use super::super::super::tokens;"),

@@ -2,29 +2,11 @@
 //! `../peers.sh` runs them in turns.
 //!
 //!     peers count ours|toktok-rs|tiktoken|bpe-openai|tiktoken-rs CORPUS
-//!     peers parse session|ours|simd-json FILE
+//!     peers parse ours|simd-json FILE
 //!
 //! A corpus holds texts with NUL between them. Prints seconds and what was found: tokens, or messages (lines).
 
-// The program's own sources, as far as counters and formats need them: without the window, which takes minutes to build.
-#![expect(
-    dead_code,
-    unused_imports,
-    reason = "of these layers only parsing and counting are used"
-)]
-#[path = "../../../src/formats/borrowed/mod.rs"]
-mod borrowed;
-#[path = "../../../src/formats/mod.rs"]
-mod formats;
-#[path = "../../../src/progress.rs"]
-mod progress;
-#[path = "../../../src/session/mod.rs"]
-mod session;
-#[path = "../../../src/tokens/mod.rs"]
-mod tokens;
-#[path = "../../../src/units.rs"]
-mod units;
-
+use plimsoll_core::{formats, tokens};
 use std::error::Error;
 use std::time::Instant;
 
@@ -70,11 +52,11 @@ fn count(whose: &str, corpus: &str) -> Result<(f64, usize), Box<dyn Error>> {
     })
 }
 
-/// Seconds to parse a file that is in memory, and the lines (messages) found: each line to a value that borrows from it, by
-/// our reader or by simd-json; or the whole file to a session, on the threads of rayon.
+/// Seconds to parse a file that is in memory, and what was found: ours parses it to a session, on the threads of rayon, and
+/// counts messages; simd-json parses each line to a value that borrows from it, and counts lines.
 fn parse(whose: &str, bytes: Vec<u8>) -> Result<(f64, usize), Box<dyn Error>> {
     match whose {
-        "session" => {
+        "ours" => {
             let input = formats::Input {
                 name: "session.jsonl".to_owned(),
                 bytes: bytes.into(),
@@ -85,11 +67,6 @@ fn parse(whose: &str, bytes: Vec<u8>) -> Result<(f64, usize), Box<dyn Error>> {
             let messages = parsed.sessions.iter().map(|s| s.messages.len()).sum();
             Ok((seconds, messages))
         }
-        "ours" => each_line(bytes, |line| {
-            let value = borrowed::Json::parse(std::str::from_utf8(line)?).ok_or("no JSON")?;
-            std::hint::black_box(&value);
-            Ok(())
-        }),
         "simd-json" => each_line(bytes, |line| {
             let value = simd_json::to_borrowed_value(line)?;
             std::hint::black_box(&value);

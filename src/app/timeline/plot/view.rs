@@ -2,7 +2,7 @@
 
 use super::axis::CallAxis;
 use super::input::TimelineInput;
-use crate::app::selection::CallRange;
+use crate::app::selection::{CallRange, ExtendedRange};
 use crate::app::widgets::drag;
 use egui::{
     CursorIcon, EventFilter, Key, Modifiers, PointerButton, Pos2, Rect, Response, Ui, Vec2,
@@ -227,7 +227,7 @@ pub(super) fn keys(
     let mut out = KeyInput::default();
     for (key, by) in [(Key::ArrowLeft, -1), (Key::ArrowRight, 1)] {
         if pressed(Modifiers::SHIFT, key) {
-            let extended = CallRange::extended(range, current, by, last);
+            let extended = ExtendedRange::new(range, current, by, last);
             (out.range, out.call) = (Some(extended.calls), Some(extended.moved_to));
         }
     }

@@ -110,7 +110,7 @@ pub struct Prices {
 pub struct PricesError(String);
 
 static BUNDLED: LazyLock<Prices> = LazyLock::new(|| {
-    toml::from_str(include_str!("../../assets/prices.toml"))
+    toml::from_str(include_str!("../../../assets/prices.toml"))
         .expect("the bundled table is read by a test")
 });
 

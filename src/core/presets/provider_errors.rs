@@ -23,7 +23,7 @@ struct Table {
 }
 
 static TABLE: LazyLock<Vec<KnownError>> = LazyLock::new(|| {
-    let table: Table = toml::from_str(include_str!("../../assets/provider_errors.toml"))
+    let table: Table = toml::from_str(include_str!("../../../assets/provider_errors.toml"))
         .expect("the bundled table is read by a test");
     table.error
 });

@@ -57,7 +57,7 @@ struct Table {
 }
 
 static TABLE: LazyLock<Vec<Model>> = LazyLock::new(|| {
-    let table: Table = toml::from_str(include_str!("../../assets/models.toml"))
+    let table: Table = toml::from_str(include_str!("../../../assets/models.toml"))
         .expect("the bundled table is read by a test");
     table.model
 });

@@ -121,7 +121,7 @@ fn head(out: &mut String, title: &str) {
          <title>Plimsoll report: {}</title>\n<style>\n{}\n{}</style>\n</head>\n<body>",
         escaped(title),
         svg::style(),
-        include_str!("../../../assets/report.css")
+        include_str!("../../../../assets/report.css")
     );
 }
 

@@ -12,7 +12,7 @@ pub struct Prompt {
 /// Every bundled prompt.
 pub static PROMPTS: &[Prompt] = &[Prompt {
     name: "summarize",
-    text: include_str!("../../assets/prompts/summarize.md"),
+    text: include_str!("../../../assets/prompts/summarize.md"),
 }];
 
 /// Returns the text of a prompt; `None` if it does not exist.

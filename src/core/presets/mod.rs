@@ -27,7 +27,7 @@ macro_rules! preset {
     ($name:literal) => {
         Preset {
             name: $name,
-            toml: include_str!(concat!("../../assets/presets/", $name, ".toml")),
+            toml: include_str!(concat!("../../../assets/presets/", $name, ".toml")),
         }
     };
 }

@@ -71,7 +71,7 @@ pub fn by_name(name: &str) -> Option<&'static Counter> {
 }
 
 /// Returns a fast, approximate counter for lists of sessions. Its counts do not add up, so replays do not use it.
-pub(crate) fn sampling_counter() -> &'static Counter {
+pub fn sampling_counter() -> &'static Counter {
     &sample::SAMPLED
 }
 

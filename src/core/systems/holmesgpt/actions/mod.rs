@@ -94,10 +94,10 @@ mod tests {
     #[test]
     fn presets_give_each_stage_its_numbers_and_nothing_unknown() {
         for text in [
-            include_str!("../../../../assets/presets/holmesgpt.toml"),
-            include_str!("../../../../assets/presets/holmesgpt-document.toml"),
-            include_str!("../../../../assets/presets/holmesgpt-v038.toml"),
-            include_str!("../../../../assets/presets/holmesgpt-legacy.toml"),
+            include_str!("../../../../../assets/presets/holmesgpt.toml"),
+            include_str!("../../../../../assets/presets/holmesgpt-document.toml"),
+            include_str!("../../../../../assets/presets/holmesgpt-v038.toml"),
+            include_str!("../../../../../assets/presets/holmesgpt-legacy.toml"),
         ] {
             let preset: toml::Table = toml::from_str(text).unwrap();
             for stage in preset["stage"].as_array().unwrap() {
