@@ -535,7 +535,10 @@ fn imports_of_higher_layers_are_found_in_every_notation() {
         wrong("session/part.rs", "fn f() { crate::engine::drive() }"),
         1
     );
-    assert_eq!(wrong("session/mod.rs", "use plimsoll_core::tokens::Fit;"), 1);
+    assert_eq!(
+        wrong("session/mod.rs", "use plimsoll_core::tokens::Fit;"),
+        1
+    );
     assert_eq!(wrong("session/mod.rs", "use super::tokens;"), 1);
     assert_eq!(
         wrong("session/a/b.rs", "use super::super::super::tokens;"),
