@@ -17,9 +17,9 @@ pub const MAX_LANES: usize = 6;
 pub struct Config {
     /// Up to [`MAX_LANES`] lanes, from left to right.
     pub lanes: Vec<LaneConfig>,
-    /// Changed settings, shared by all lanes without settings of their own.
+    /// Changed settings (`knobs`), shared by all lanes without settings of their own.
     pub knobs: KnobSettings,
-    /// Context window.
+    /// Context window; `None` for that of the model.
     pub window: Option<Tokens>,
     /// Name of the tokenizer.
     pub counter: &'static str,
@@ -27,7 +27,7 @@ pub struct Config {
     pub restarts: Vec<usize>,
     /// Assumed provider errors, by call.
     pub errors: Vec<ProviderError>,
-    /// Pinned, cleared and dropped messages. Each message has one mark at most.
+    /// Pinned, cleared and dropped messages. A message has at most one of these marks.
     pub manual_edits: Arc<ManualEdits>,
     /// Notes on messages. They do not affect the runs.
     pub notes: Arc<BTreeMap<usize, String>>,
@@ -73,14 +73,14 @@ impl Config {
         }
     }
 
-    /// Removes everything that applies to one session: context window, price, marks and notes.
+    /// Removes everything that applies to one session: context window, price, restarts, errors, manual edits and notes.
     pub fn reset_session(&mut self) {
         self.window = None;
         self.billing.price = PriceChoice::default();
         self.remove_marks();
     }
 
-    /// Removes the marks and notes at calls and messages. Returns whether there were any.
+    /// Removes restarts, errors, manual edits and notes. Returns whether there were any.
     pub fn remove_marks(&mut self) -> bool {
         let had_any = !self.restarts.is_empty()
             || !self.errors.is_empty()

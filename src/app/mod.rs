@@ -8,7 +8,8 @@
 //!
 //! `about.rs` is a tab of one file, `events` one with a table, a filter and a result that is computed in the background.
 //!
-//! 1. Add a file, or a folder with `panel.rs`: `show` draws the tab, `controls` the right end of the tab row.
+//! 1. Add a file, or a folder with `panel.rs`: `show(&mut Ui, &OpenSession, &mut Commands)` draws the tab, `controls` the right
+//!    end of the tab row. The labels of all tabs must fit in a window of 900 points. Tests of the window are in `tests/window`.
 //! 2. Declare it below. Add a row to `drawer_tabs!` in `view.rs` and to `drawer_tab` in `shell/drawer.rs`. Workspaces,
 //!    keys and the command palette use the row. The keys Alt+1 to Alt+9 open the first nine tabs.
 //!
@@ -18,8 +19,8 @@
 //! |---|---|---|
 //! | figures of the session | `session.runs.case`: the session, counted by the selected tokenizer | `import.rs` |
 //! | figures of a lane | `session.runs.focused(&session.selection)` | `about.rs` |
-//! | work that may take longer than a frame | a row of `results!` in `derived/mod.rs`; its key in `derived/keys.rs`; an `update_` function in `derived/requests.rs` or, for results about messages, `derived/message_requests.rs`; its call in `Derived::update` | `cumulative` |
-//! | a filter, an order or pages | a type in `state.rs` of the tab, a field of `View`, and a variant of `ViewCommand` (`view.rs`) | `cost` |
+//! | work that may take longer than a frame | a row of `results!` in `derived/mod.rs`; its key in `derived/keys.rs`; an `update_` function in `derived/requests.rs` or, for results about messages, `derived/message_requests.rs`; its call in `Derived::update` | `messages/cumulative.rs` |
+//! | a filter, an order or pages | a type in `state.rs` of the tab, a field of `View`, and a variant of `ViewCommand` (`view.rs`); a field of `KeptView` if workspaces store it | `cost` |
 //! | links to calls, messages and lanes | `SelectCommand` (`selection.rs`) | `events` |
 //! | other commands | a type in `command.rs`, a row of `commands!` in `command.rs` of this folder, an `execute_` function, and its call in `dispatch.rs` | `tune` |
 //!

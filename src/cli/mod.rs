@@ -8,9 +8,11 @@
 //!
 //! 1. Add a file with `struct Args` and `fn run(&self, &GlobalOptions) -> anyhow::Result<Status>`. The doc comment of `Args`
 //!    is its line in the list of commands. `after_help` ends with examples that work in a checkout: a test runs them.
-//! 2. Declare the file as a module, and add a row to `commands!`.
-//! 3. For `--json`, add a type that derives `Serialize` and `JsonSchema`, a row to `SCHEMAS` in `schema.rs`, and a row to
-//!    `EXAMPLES` in `tests/cli/json_schemas.rs`. Each field has a doc comment, which says when the field is null.
+//! 2. Declare the file as a module, and add a row to `commands!`. Rows after `;` are commands about the command line, without
+//!    JSON output; their `run` takes the `clap::Command`.
+//! 3. Every other command prints JSON with `--json`: add a type that derives `Serialize` and `JsonSchema`, a row to `SCHEMAS`
+//!    in `schema.rs`, and a row to `EXAMPLES` in `tests/cli/json_schemas.rs`. Each field has a doc comment, which says when
+//!    the field is null.
 //! 4. Add a section to `docs/command-line.md` and a row under *Features* in `README.md`, and write
 //!    `docs/json-output.md` again: `UPDATE_DOCS=1 cargo test --test cli json_page`.
 //!

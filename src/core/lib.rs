@@ -1,7 +1,7 @@
 //! The pure layers of Plimsoll: read sessions of LLM agents, count their tokens, replay policies and analyze the results.
 //!
 //! Nothing here uses a file, clock, network, environment or thread, except threads of rayon over values. The crate
-//! `plimsoll` contains the map of all layers, the command line and the window.
+//! `plimsoll` adds files, models, the command line and the window; `src/ARCHITECTURE.md` is the map of all layers.
 
 pub mod analysis;
 pub mod chat;
@@ -18,4 +18,5 @@ pub mod systems;
 pub mod tokens;
 pub mod units;
 
+/// A layer that is a crate of its own.
 pub use token_counter;

@@ -6,7 +6,7 @@
 use crate::source::{code_of, paths_of};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A module path below the crate's root, such as `["app", "cost"]`.
+/// A module path below `crate`, as if all our crates were one, such as `["app", "cost"]`.
 type ModulePath = Vec<String>;
 
 /// A source file.
@@ -18,7 +18,7 @@ struct Module {
     bindings: BTreeMap<String, ModulePath>,
 }
 
-/// Returns the import cycles of more than one file, each sorted. `files` are paths below `src` with their texts.
+/// Returns the import cycles of more than one file, each sorted. `files` are paths below the root of a crate, with their texts.
 pub(crate) fn cycles(files: &[(String, String)]) -> Vec<Vec<String>> {
     let modules = modules(files);
     let imports: BTreeMap<&ModulePath, BTreeSet<&ModulePath>> = modules

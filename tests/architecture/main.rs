@@ -124,7 +124,7 @@ const PURE: [&str; 15] = [
 ];
 
 /// Names that a pure layer may not use, by the start of their path.
-const IMPURE_PATHS: [&str; 19] = [
+const IMPURE_PATHS: [&str; 15] = [
     "std::env",
     "std::fs",
     "std::io::Stderr",
@@ -133,18 +133,17 @@ const IMPURE_PATHS: [&str; 19] = [
     "std::io::stderr",
     "std::io::stdin",
     "std::io::stdout",
-    "std::net",
     "std::os",
     "std::process",
     "std::thread",
     "std::time::Instant",
     "std::time::SystemTime",
     "etcetera",
-    "reqwest",
-    "rustls",
     "tempfile",
-    "tokio",
 ];
+
+/// Names that use the network, by the start of their path; only `exec/model` uses them.
+const NETWORK: [&str; 4] = ["std::net", "reqwest", "rustls", "tokio"];
 
 /// Names that access files, by the start of their path; only `exec` uses them.
 const FILES: [&str; 4] = ["std::fs", "tempfile", "image::open", "image::save_buffer"];
@@ -238,14 +237,16 @@ fn is_under(path: &str, prefix: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
 }
 
-/// Returns the impure paths, and paths of the window, that the file's layer may not use.
+/// Returns the impure paths, and paths of the network and the window, that the file may not use.
 fn forbidden_paths(path: &str, text: &str) -> Vec<String> {
     let layer = layer_of(path);
     let is_pure = PURE.contains(&layer);
     let is_window = matches!(layer, "app" | "main");
+    let is_client = path.starts_with("exec/model/");
     let wrong = paths_of(&code_of(text)).into_iter().filter(|p| {
         (is_pure && IMPURE_PATHS.iter().any(|impure| is_under(p, impure)))
             || (!is_window && WINDOW.iter().any(|library| is_under(p, library)))
+            || (!is_client && NETWORK.iter().any(|library| is_under(p, library)))
     });
     wrong
         .map(|p| format!("{path}: `{layer}` may not use `{p}`"))
@@ -611,6 +612,9 @@ fn input_and_output_in_a_pure_layer_are_found() {
     assert_eq!(wrong("cli/mod.rs", "fn f(c: egui::Context) {}"), 1);
     assert_eq!(wrong("exec/mod.rs", "use std::{fs, thread};"), 0);
     assert_eq!(wrong("app/mod.rs", "use eframe::egui;"), 0);
+    assert_eq!(wrong("cli/mod.rs", "use reqwest::Client;"), 1);
+    assert_eq!(wrong("exec/load.rs", "use std::net::TcpStream;"), 1);
+    assert_eq!(wrong("exec/model/ask.rs", "use reqwest::Client;"), 0);
     assert_eq!(
         wrong(
             "engine/mod.rs",

@@ -403,7 +403,7 @@ fn claude_code_writes_long_results_to_files_and_names_them() {
         .expect("the account is complete");
 }
 
-/// Returns the presets of agents, without generic strategies and real systems with named actions.
+/// Returns the presets from `claude-code` on: all except generic ones and the five systems with case files of functions.
 fn agents() -> impl Iterator<Item = Policy> {
     let start = PRESETS.iter().position(|p| p.name == "claude-code");
     PRESETS[start.expect("it is bundled")..]

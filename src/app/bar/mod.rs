@@ -1,4 +1,4 @@
-//! The top bar.
+//! The top bar: menu, session, chips with figures, and the model.
 
 mod chips;
 pub(super) mod input;

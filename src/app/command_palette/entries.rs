@@ -147,7 +147,7 @@ impl App {
         entries
     }
 
-    /// Returns the settings of the focused lane: with the typed number as value, or for a number to be typed.
+    /// Returns an entry for each setting of the focused lane: it sets the typed number, or asks for one.
     fn settings(&self, number: Option<f64>) -> Vec<Entry> {
         let lane = self.session.selection.lane;
         let Some(lane) = lane.and_then(|lane| self.runs()?.lanes.get(lane)) else {

@@ -1,4 +1,4 @@
-//! State of the tab Cost: page, filter and order. Independent of the UI.
+//! State of the tab Cost (page, filter and order), and the rows that its pages list. Draws nothing.
 
 use super::compute::{Costs, LaneCost};
 use crate::analysis::cost::{Audit, AuditedCall, BreakEven, Cause, Cost};
@@ -59,7 +59,7 @@ impl CostPage {
     pub fn help(self) -> &'static str {
         match self {
             Self::Lanes => "Cost of the recorded session and of every lane",
-            Self::Cache => "Modeled and recorded cache reads by call",
+            Self::Cache => "Modelled and recorded cache reads by call",
             Self::Compactions => "After how many calls each compaction pays, and whether it did",
             Self::Calls => "Growth and cost of each call of the focused lane",
             Self::Difference => {
@@ -79,7 +79,7 @@ pub enum CallKey {
     Context,
     /// Growth since the previous call.
     Growth,
-    /// Cumulative tokens of the messages added there.
+    /// Cumulative tokens of the messages that were added at the call.
     Cumulative,
     /// Uncached input.
     Uncached,
@@ -118,11 +118,11 @@ pub fn growth(run: &LaneRun, at: usize) -> f64 {
     tokens(at) - at.checked_sub(1).map_or(0.0, tokens)
 }
 
-/// Returns the indices of a lane's samples in this order. `heat` contains the cumulative tokens by call.
+/// Returns the indices of a lane's samples in this order. `cumulative` contains the cumulative tokens by call.
 pub fn call_order(
     run: &LaneRun,
     cost: Option<&LaneCost>,
-    heat: &[Tokens],
+    cumulative: &[Tokens],
     sort: CallSort,
 ) -> Vec<u32> {
     let samples = &run.outcome.samples;
@@ -133,7 +133,9 @@ pub fn call_order(
             CallKey::Call => at as f64,
             CallKey::Context => samples[at].tokens.as_f64(),
             CallKey::Growth => growth(run, at),
-            CallKey::Cumulative => heat.get(samples[at].call).map_or(-1.0, |t| t.as_f64()),
+            CallKey::Cumulative => cumulative
+                .get(samples[at].call)
+                .map_or(-1.0, |t| t.as_f64()),
             CallKey::Uncached => call(at).map_or(-1.0, |c| (c.written + c.uncached).as_f64()),
             CallKey::Cost => call(at).and_then(|c| c.usd).map_or(-1.0, |usd| usd.0),
         }
@@ -150,7 +152,7 @@ pub fn call_order(
     order.into_iter().map(|(_, at)| at).collect()
 }
 
-/// Returns the cost of these calls as text, with a sign if it is modelled.
+/// Returns the cost of these calls as text, with `≈` if it is modelled.
 pub fn calls_cost_text(cost: &Cost, calls: CallRange) -> Option<String> {
     calls.cost(cost).map(|usd| wording::cost(cost.source, usd))
 }

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 /// Minimum time between two results.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// Share of the time that may be spent on results: one in this number.
-const SHARE: u32 = 20;
+/// After a result that took `t`, the next one waits at least this many times `t`.
+const WAIT_FACTOR: u32 = 20;
 
 /// Probes with their answers, and what each lane retained.
 #[derive(Clone, Debug)]
@@ -44,13 +44,13 @@ impl PartialResult {
             if latest.next.is_some_and(|next| begun < next) {
                 return;
             }
-            // Other threads do not score in the meantime.
+            // Other threads do not score in the meantime, for at most a minute.
             latest.next = Some(begun + Duration::from_mins(1));
         }
         let probes = so_far();
         let outcome = ProbeOutcome::new(&probes, lanes);
         let mut latest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let wait = INTERVAL.max(begun.elapsed() * SHARE);
+        let wait = INTERVAL.max(begun.elapsed() * WAIT_FACTOR);
         latest.next = Some(Instant::now() + wait);
         latest.scored = Some(Arc::new(ScoredProbes { probes, outcome }));
     }

@@ -12,7 +12,8 @@
 //!    expected result next to it (`FILE.expected`).
 //! 4. Add a row to `docs/formats.md`. In `README.md`, add the program to the section *Formats* and update the number of
 //!    formats in the first list. `cargo test --test engine written_lists` compares both with [`FORMATS`].
-//! 5. To list its sessions in `plimsoll sessions` and the window, add a row to `STORES` in `src/exec/stores/mod.rs`.
+//! 5. To list its sessions in `plimsoll sessions` and the window, add a row to `STORES` in `src/exec/stores/mod.rs`, and the
+//!    program to *sessions* in `docs/command-line.md`. Code outside of this folder may not name a format.
 //!
 //! `detect` looks at the first records of a [`Probe`]. `parse` depends on the file:
 //!

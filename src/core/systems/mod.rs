@@ -4,7 +4,7 @@
 //! `javascript` are shared by systems written in these languages, `session_state` and `growing_list` by systems that
 //! keep their own session, and `litellm` by systems that count with that library.
 //!
-//! Each function reproduces one of the system's own functions, over messages in that system's form. Test vectors with
+//! Each function reproduces one of the system's own functions, over messages in that system's form. Case files with
 //! the original's return values, or whole conversations that the original managed, verify it (`tests/vectors.rs`).
 //! Replay and execution run the same function. Presets define when it acts ([`crate::presets`]).
 //!
@@ -14,6 +14,7 @@
 //! 2. Add a `const NAME: NamedAction` and name it in `ACTIONS` of the folder. [`NamedAction`] describes each field. A new
 //!    system also needs `pub mod` and a row of [`REGISTRY`] in this file.
 //! 3. Name it in a stage of a preset: `do = { named = "SYSTEM.ACTION", … }`, with an expression for each of its `numbers`.
+//!    Warnings show SYSTEM to users: it is the preset's name with underscores.
 //! 4. Test it with `testing::play`, and prove it with cases: `tests/replays/README.md` describes them. If the proof of
 //!    the preset differs from the number of cases that pass, `cargo test --test vectors` prints the right one.
 //!

@@ -63,7 +63,7 @@ impl Key {
         Ok(Self(Arc::new(Secret { text, source })))
     }
 
-    /// Returns the source of the key for people.
+    /// Returns where the key comes from, as text for users.
     pub fn source(&self) -> &str {
         &self.0.source
     }

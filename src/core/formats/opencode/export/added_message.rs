@@ -1,6 +1,6 @@
-//! Writes added messages in the program's form, with the metadata that the program expects.
+//! Writes added messages in `OpenCode`'s form, with the metadata that `OpenCode` expects.
 //!
-//! The program sorts messages by time and id. An added message therefore has the time of the previous message, and an
+//! `OpenCode` sorts messages by time and id. An added message therefore has the time of the previous message, and an
 //! id that begins with the id of that message.
 
 use crate::formats::json;
@@ -9,8 +9,9 @@ use serde_json::{Map, Value, json};
 
 /// Writes added messages between those of a file.
 pub(super) struct AddedMessageWriter {
-    /// Metadata of user messages and of answers, taken from the first of each in the file.
+    /// Metadata of the first user message in the file.
     user_members: Map<String, Value>,
+    /// Metadata of the first answer in the file.
     assistant_members: Map<String, Value>,
     /// The `info` of the previous message.
     previous: Option<Value>,
@@ -24,12 +25,10 @@ impl AddedMessageWriter {
         let mut starts: Vec<_> = raw.cloned().collect();
         starts.sort_by_key(|span| span.start);
         starts.dedup();
-        let mut infos = starts
-            .iter()
-            .filter_map(|span| info(&session.source.bytes.whole()[span.clone()]));
-        let mut first = |role, keys: &[&str]| {
-            let found = infos
-                .by_ref()
+        let first = |role, keys: &[&str]| {
+            let found = starts
+                .iter()
+                .filter_map(|span| info(&session.source.bytes.whole()[span.clone()]))
                 .find(|info| json::str_at(info, &["role"]) == Some(role));
             let members = keys
                 .iter()
