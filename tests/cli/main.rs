@@ -36,7 +36,6 @@ mod model;
 mod output;
 mod own_presets;
 #[cfg(feature = "window")]
-mod own_presets_window;
 mod presets_and_state;
 mod replay;
 mod report;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-pub(crate) fn sample() -> PathBuf {
+fn sample() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/many-tool-results.jsonl")
 }
 

@@ -22,7 +22,6 @@ mod detection;
 mod dice;
 mod hostile;
 mod hostile_places;
-mod hostile_shown;
 mod hostile_values;
 mod huge;
 mod messages;

@@ -1,5 +1,9 @@
 //! Tests of the window, driven by accessible names without a display.
 
+#[path = "../common/fixtures.rs"]
+mod fixtures;
+#[path = "../common/hostile.rs"]
+mod hostile_input;
 #[path = "../common/program.rs"]
 mod program;
 #[path = "../common/reader.rs"]
@@ -11,6 +15,7 @@ mod server;
 mod basics;
 mod command;
 mod compare;
+mod control_characters;
 mod convert;
 mod evaluate;
 mod export;
@@ -25,6 +30,7 @@ mod manual_edits;
 mod measure;
 mod next_step;
 mod notes;
+mod own_presets;
 mod palette;
 mod pixels;
 mod ranges;

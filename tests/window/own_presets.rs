@@ -1,7 +1,7 @@
 //! Your own presets, saved and used by the window.
 
-use crate::own_presets::sample;
 use crate::program::plimsoll;
+use crate::screen::sample;
 use egui::accesskit::Role;
 use egui::{Key, Vec2};
 use egui_kittest::Harness;
@@ -22,7 +22,7 @@ fn window(own_presets: OwnPresets, lane: Option<&str>) -> Harness<'static, App> 
         Some((LaneOption { word, policy }, values))
     });
     let options = Options {
-        paths: vec![sample()],
+        paths: vec![sample("many-tool-results.jsonl")],
         no_state: true,
         own_presets,
         work: WorkMode::InFrame,
