@@ -20,7 +20,7 @@ pub(super) struct BillingArgs {
     /// Use the prices of this model for every call
     #[arg(long, value_name = "MODEL")]
     price_as: Option<String>,
-    /// Lifetime of the provider's cache: usual or long [default: as recorded]
+    /// Cache lifetime: usual (such as 5 minutes) or long [default: as recorded]
     #[arg(long = "cache-time", value_name = "TIME", value_parser = lifetime(), hide_possible_values = true)]
     lifetime: Option<Lifetime>,
     /// Bill calls that the provider rejects as too long

@@ -16,6 +16,9 @@
 //! 4. Add a section to `docs/command-line.md` and a row under *Features* in `README.md`, and write
 //!    `docs/json-output.md` again: `UPDATE_DOCS=1 cargo test --test cli json_page`.
 //!
+//! An operation of `presets` or `state` is a variant of `Action` in the `mod.rs` of that command instead. Its rows in
+//! `SCHEMAS` and `EXAMPLES` have names like `presets save`. Describe it in the command's section of `docs/command-line.md`.
+//!
 //! | the command takes | use | example |
 //! |---|---|---|
 //! | one session | `args::FileArg`, read by `GlobalOptions::load` | `find` |

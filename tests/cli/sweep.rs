@@ -2,7 +2,7 @@
 
 use crate::gate::{folder_with_samples, parse_json, run_with_exit_code};
 use crate::program::plimsoll;
-use crate::support::{folder, json, sample, stderr, write_conversation};
+use crate::support::{folder, json, sample, stderr, stdout, write_conversation};
 use serde_json::Value;
 use std::fs;
 
@@ -99,6 +99,25 @@ fn the_recommended_command_has_the_options_of_the_sweep() {
         command.ends_with(" --window 8000 --counter chars/4 --pin 2,4-5\""),
         "{command}"
     );
+}
+
+#[test]
+fn no_command_is_recommended_for_settings_that_never_compact() {
+    let here = folder();
+    let file = sample("many-tool-results.jsonl");
+    let sweep = ["sweep", &file, "--policy", "codex", "--points", "20"];
+    let result = json(&plimsoll(here.path(), &[&sweep[..], &["--json"]].concat()));
+    let session = &result["sessions"][0];
+    let point = session["recommended"]["point"]
+        .as_u64()
+        .expect("a position");
+    let figures = &session["points"][point as usize]["figures"];
+    assert_eq!(figures["compactions"], 0, "{figures}");
+    assert!(session["recommended"]["command"].is_null());
+    let text = stdout(&plimsoll(here.path(), &sweep));
+    assert!(text.contains("It never compacts this session"), "{text}");
+    assert!(text.contains("Recorded run: $"), "{text}");
+    assert!(!text.contains("plimsoll compact"), "{text}");
 }
 
 #[test]

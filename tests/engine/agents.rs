@@ -143,7 +143,8 @@ impl Looks {
     }
 }
 
-/// Returns two turns of one call each and the start of a third turn. The second turn starts with a text of this size.
+/// Returns two turns with a tool call and an answer each (two model calls), and a third turn with one call. The request of the
+/// second turn has `unit * units` bytes and 12 more.
 fn session(unit: usize, units: u64) -> Talk {
     let mut talk = Talk::new();
     talk.turn(1, 12);

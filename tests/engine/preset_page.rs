@@ -12,9 +12,10 @@ const INTRODUCTION: &str = "# All presets
 
 Every bundled preset with its default settings. [Presets and the policy language](presets.md) describes how to change them.
 
-- **Trigger**: the tokens, in the system's own count, at which it first acts in a context window of 32,000, 128,000, 200,000 and
-  1,000,000 tokens; – if no count of tokens makes it act (it counts messages, turns or single results), or if the output
-  reserve leaves no usable window.
+- **Trigger**: the limit in a context window of 32,000, 128,000, 200,000 and 1,000,000 tokens, in the system's own count. A
+  system acts at the limit or one token above it; stages with other conditions may act earlier. – if it has no limit in tokens
+  by default (it counts messages, turns or single results). 1 or – in a small window: the reserve leaves no usable window, so
+  every call reaches the limit.
 - **First compaction**, **requests**: a conversation of 12 turns with 12 tool calls of 1,000 tokens each, replayed with a window
   of 128,000 tokens: the tokens before and after the first compaction, the number of compactions, and the number of requests
   for a summary. A summary counts with its predicted size.

@@ -257,7 +257,7 @@ fn a_recommendation_compares_with_the_present_settings() {
     );
     assert_eq!(
         found.text,
-        "truncate with keep_recent 24 costs 31 % less than now ($4.10 instead of $5.94), with 4 references at risk instead of 9; peak 71 % of usable."
+        "truncate with keep_recent 24 costs 31 % less than its current settings ($4.10 instead of $5.94), with 4 references at risk instead of 9; peak 71 % of usable."
     );
     assert_eq!(
         found.others.as_deref(),
@@ -351,7 +351,7 @@ fn references_that_a_predicted_summary_may_contain_are_a_maximum() {
     let found = recommend(&subjects, &points(&subjects[0], &all), weighing(0.5)).unwrap();
     assert_eq!(
         found.text,
-        "truncate with keep_recent 24 costs 50 % less than now ($3.00 instead of $6.00), with at most 10 references at risk, as now; peak 71 % of usable."
+        "truncate with keep_recent 24 costs 50 % less than its current settings ($3.00 instead of $6.00), with at most 10 references at risk, as now; peak 71 % of usable."
     );
     assert_eq!(
         found.others.as_deref(),
@@ -468,7 +468,7 @@ fn tokens_replace_an_unknown_cost() {
     let found = recommend(&subjects, &points, weighing(0.5)).unwrap();
     assert_eq!(
         found.text,
-        "truncate with keep_recent 5 sends 50 % fewer tokens than now (1M instead of 2M), with no reference at risk, as now; peak 50 % of usable."
+        "truncate with keep_recent 5 sends 50 % fewer tokens than its current settings (1M instead of 2M), with no reference at risk, as now; peak 50 % of usable."
     );
     assert_eq!(found.others, None);
 }

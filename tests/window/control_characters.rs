@@ -11,10 +11,10 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Clears the screen, sets the title, reverses text, and hides it.
+/// Clears the screen, sets the title, colors text red, changes its direction, breaks the line, and returns to its start.
 const EVIL: &str = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{202e}\u{2066}\u{200f}\u{2028}\r";
 
-/// Returns whether a character must not be shown. Line endings and tabs are allowed.
+/// Returns whether a character must not be shown. Line feeds and tabs are allowed.
 fn is_forbidden(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t')) || (EVIL.contains(c) && !c.is_ascii())
 }
@@ -78,7 +78,7 @@ fn output_of(folder: &Path, args: &[&str]) -> String {
 }
 
 #[test]
-fn no_command_prints_control_characters_of_a_session() {
+fn inspect_report_and_sessions_print_no_control_characters_of_a_session() {
     let here = tempfile::tempdir().unwrap();
     let files = files(here.path());
     assert!(files.len() > 25, "{files:?}");

@@ -1,4 +1,4 @@
-//! A predicted summary, written by the offline digest: a preview before any model is called.
+//! Preview of a predicted summary: the offline digest's text for its request, before any model is called.
 
 use crate::app::runs::replays::LaneRun;
 use crate::engine::{

@@ -10,7 +10,7 @@ use crate::app::theme::{palette, space};
 use crate::app::widgets;
 use crate::app::widgets::path_field::PathField;
 use crate::app::widgets::text::small;
-use crate::exec::evaluate::{RECORDED, has_recorded_lane};
+use crate::exec::evaluate::{RECORDED, has_measurable_compaction};
 use egui::{DragValue, RichText, Ui};
 
 /// Shows the form.
@@ -66,7 +66,7 @@ pub(super) fn show(ui: &mut Ui, runs: &Runs, measurement: &Measurement, commands
 
 fn lanes(ui: &mut Ui, runs: &Runs, draft: &mut MeasureDraft) {
     ui.horizontal_wrapped(|ui| {
-        let has_recorded = has_recorded_lane(&runs.case.session);
+        let has_recorded = has_measurable_compaction(&runs.case.session);
         let recorded = has_recorded.then(|| (RECORDED, palette(ui).recorded));
         let lanes = runs.lanes.iter().enumerate();
         let lanes = lanes.filter(|(_, lane)| !lane.policy.stages.is_empty());

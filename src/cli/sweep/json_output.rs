@@ -6,7 +6,7 @@ use crate::cli::figures::FiguresEntry;
 use crate::cli::json_values::Settings;
 use crate::cli::lazy_list::LazyList;
 use crate::cli::targets::SkippedEntry;
-use crate::units::{Share, Tokens};
+use crate::units::{Share, Tokens, Usd};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -48,6 +48,8 @@ struct SessionEntry<'a> {
     cost_unit: CostUnit,
     /// References at risk of the recorded run: smaller numbers are noise. Null if the risk is lost facts.
     noise_floor: Option<usize>,
+    /// Cost of the recorded run in USD, with the provider's cache modelled as for the settings; null if it is unknown.
+    recorded_modelled_cost: Option<Usd>,
     /// The settings. Other fields refer to them by position, from 0.
     points: LazyList<'a, PointEntry<'a>>,
     /// The recommended setting; null if no setting works.
@@ -103,8 +105,9 @@ struct RecommendationEntry<'a> {
     safest: usize,
     /// Settings that differ from the policy's defaults, as `--set` takes them.
     set: Vec<String>,
-    /// Command that writes the managed conversation with this setting; `FILE` takes the place of standard input.
-    command: String,
+    /// Command that writes the managed conversation with this setting; `FILE` takes the place of standard input. Null if
+    /// the setting never compacts.
+    command: Option<String>,
     /// Reason as a sentence. It counts predicted summaries as empty.
     text: &'a str,
     /// The alternatives as a sentence; null if there are none.
@@ -139,7 +142,7 @@ struct RegretEntry<'a> {
     conversation: Option<usize>,
     /// Position of the session's best setting in `points`.
     best: usize,
-    /// Loss of the robust setting divided by the smallest loss, minus 1 (0 is the best); null if the setting is ruled
+    /// Score of the robust setting divided by the smallest score, minus 1 (0 is the best); null if the setting is ruled
     /// out in this session.
     regret: Option<f64>,
 }
@@ -184,7 +187,8 @@ impl Findings {
             output_reserve: swept.reserve,
             accuracy: swept.accuracy,
             cost_unit: cost_unit(&swept.points),
-            noise_floor: swept.noise.map(|noise| noise.references),
+            noise_floor: swept.recorded.noise,
+            recorded_modelled_cost: swept.recorded.cost,
             points: LazyList::new(points.map(move |(idx, point)| PointEntry {
                 on_front: front.contains(&idx),
                 fewest_at_risk: swept.fewest.get(&idx).copied().or(at_risk(point)),
@@ -197,12 +201,14 @@ impl Findings {
 
     fn recommendation<'a>(&self, swept: &'a Swept) -> Option<RecommendationEntry<'a>> {
         let found = swept.recommended.as_ref().ok()?;
+        let point = &swept.points[found.point];
+        let command = || self.command(point, Some(&swept.id));
         Some(RecommendationEntry {
             point: found.point,
             cheapest: found.cheapest,
             safest: found.safest,
-            set: self.set(&swept.points[found.point]),
-            command: self.command(&swept.points[found.point], Some(&swept.id)),
+            set: self.set(point),
+            command: point.compacts().then(command),
             text: &found.text,
             others: found.others.as_deref(),
             saved_share: swept.saved,

@@ -1,7 +1,7 @@
 //! A session with all settings tried on it, and the reference values for comparison.
 
 use super::options::Options;
-use crate::analysis::cost::{Billing, Bills};
+use crate::analysis::cost::{Billing, Bills, price_lane};
 use crate::analysis::loss::{Names, hindsight, most_at_risk, saved};
 use crate::analysis::tune::{
     Gauge, Point, Preference, Recommendation, Subject, front, recommend, sweep, trade_off,
@@ -11,7 +11,7 @@ use crate::engine::{Case, recorded, simulate};
 use crate::presets;
 use crate::progress::Progress;
 use crate::report::{accuracy_sentence, window_source};
-use crate::units::{Share, Tokens};
+use crate::units::{Share, Tokens, Usd};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -26,11 +26,14 @@ pub(super) struct SweepJob<'a> {
     pub(super) options: &'a Options,
 }
 
-/// References at risk of the recorded run. Smaller numbers are noise.
+/// Figures of the recorded run, which the settings are compared with.
 #[derive(Clone, Copy)]
-pub(super) struct Noise {
-    pub(super) references: usize,
+pub(super) struct RecordedRun {
+    /// Cost by the cache model that prices the settings; `None` if no price is known.
+    pub(super) cost: Option<Usd>,
     pub(super) compactions: usize,
+    /// References at risk. Smaller numbers are noise. `None` if the risk is lost facts.
+    pub(super) noise: Option<usize>,
 }
 
 /// A session with all its points.
@@ -46,8 +49,7 @@ pub(super) struct Swept {
     pub(super) accuracy_sentence: String,
     pub(super) points: Vec<Point>,
     pub(super) recommended: Result<Recommendation, String>,
-    /// `None` if the risk is lost facts.
-    pub(super) noise: Option<Noise>,
+    pub(super) recorded: RecordedRun,
     /// References at risk if predicted summaries contain the names used most, by index of the point. Has only listed points
     /// whose number is lower than with empty summaries.
     pub(super) fewest: BTreeMap<usize, usize>,
@@ -71,7 +73,8 @@ impl Swept {
         } = *job;
         let names = Names::new(&case.session);
         let facts = options.risk.compared_facts(&case.session);
-        let gauge = Gauge::new(case, Bills::new(case, billing), &names).by_facts(facts.as_ref());
+        let bills = Bills::new(case, billing);
+        let gauge = Gauge::new(case, bills.clone(), &names).by_facts(facts.as_ref());
         let done = AtomicUsize::new(0);
         let found = |_: usize, _: &Point| {
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
@@ -88,14 +91,19 @@ impl Swept {
         )?;
         let first = &subjects[0];
         let reserve = first.policy.output_reserve(&first.now, case, 0);
-        // Lost facts have no noise: a rule finds them, not the recorded agent.
-        let noise = match facts {
-            Some(_) => None,
-            None => Some(noise(case, &names, reserve)),
+        let outcome = recorded(case, reserve, None);
+        let recorded = RecordedRun {
+            cost: price_lane(&bills, &outcome).total(),
+            compactions: outcome.compactions,
+            // Lost facts have no noise: a rule finds them, not the recorded agent.
+            noise: match facts {
+                Some(_) => None,
+                None => Some(most_at_risk(&names, case, &outcome).faults.len()),
+            },
         };
         let preference = Preference {
             weight: options.weight,
-            noise: noise.map_or(0, |noise| noise.references),
+            noise: recorded.noise.unwrap_or(0),
         };
         let recommended = recommend(subjects, &points, preference);
         let picked = recommended.as_ref().ok().map(|found| found.point);
@@ -109,7 +117,7 @@ impl Swept {
             accuracy: case.ledger.accuracy.name(),
             accuracy_sentence: accuracy_sentence(case),
             reserve,
-            noise,
+            recorded,
             fewest: match facts {
                 Some(_) => BTreeMap::new(),
                 None => fewest(&gauge, subjects, &points, picked),
@@ -124,17 +132,8 @@ impl Swept {
     pub(super) fn preference(&self, weight: Share) -> Preference {
         Preference {
             weight,
-            noise: self.noise.map_or(0, |noise| noise.references),
+            noise: self.recorded.noise.unwrap_or(0),
         }
-    }
-}
-
-fn noise(case: &Case, names: &Names, reserve: Tokens) -> Noise {
-    let recorded = recorded(case, reserve, None);
-    let missed = most_at_risk(names, case, &recorded);
-    Noise {
-        references: missed.faults.len(),
-        compactions: recorded.compactions,
     }
 }
 

@@ -66,14 +66,7 @@ impl Findings {
         if rows.iter().any(|idx| swept.fewest.contains_key(idx)) {
             text.push_str("At risk: from predicted summaries that contain the names used most to empty ones. Settings are compared by the higher number.\n");
         }
-        if let Some(noise) = swept.noise.filter(|noise| noise.compactions > 0) {
-            let _ = writeln!(
-                text,
-                "Noise floor: the recorded run has {} at risk after {}.",
-                noise.references,
-                counted(noise.compactions, "compaction")
-            );
-        }
+        Self::recorded(text, swept);
         text.push('\n');
         match &swept.recommended {
             Err(why) => {
@@ -87,8 +80,30 @@ impl Findings {
                 if let Some(saved) = swept.saved {
                     let _ = writeln!(text, "{}", saved_text(saved));
                 }
-                self.write_compact_command(text, &swept.points[found.point], Some(&swept.id));
+                let point = &swept.points[found.point];
+                if point.compacts() {
+                    self.write_compact_command(text, point, Some(&swept.id));
+                } else {
+                    text.push_str(
+                        "It never compacts this session, so there is nothing to write.\n",
+                    );
+                }
             }
+        }
+    }
+
+    /// Writes `Recorded run: $3.66 by the same cache model; 12 at risk after 1 compaction (noise floor).`
+    fn recorded(text: &mut String, swept: &Swept) {
+        let recorded = swept.recorded;
+        let compactions = counted(recorded.compactions, "compaction");
+        let cost = recorded
+            .cost
+            .map(|cost| format!("{} by the same cache model", usd(cost)));
+        let noise = recorded.noise.filter(|_| recorded.compactions > 0);
+        let noise = noise.map(|noise| format!("{noise} at risk after {compactions} (noise floor)"));
+        let figures: Vec<String> = cost.into_iter().chain(noise).collect();
+        if !figures.is_empty() {
+            let _ = writeln!(text, "Recorded run: {}.", figures.join("; "));
         }
     }
 
@@ -126,7 +141,7 @@ impl Findings {
             text,
             "    {:width$} {cost:>13} {:>8} {:>9} {:>12}  settings",
             "lane",
-            if swept.noise.is_some() {
+            if swept.recorded.noise.is_some() {
                 "at risk"
             } else {
                 "lost"
@@ -155,6 +170,7 @@ impl Findings {
                 .map_or_else(String::new, |why| format!("  ({why})"));
             let _ = writeln!(text, "{marks} {lane:width$} {figures}  {settings}{why}");
         }
+        text.push_str("  > recommended, = current settings (defaults and --set), * no other is better in cost, risk and peak\n");
     }
 
     /// Formats the settings of a point that vary, with their values.
@@ -294,7 +310,7 @@ fn short_names(paths: &[String]) -> Vec<String> {
     paths.iter().map(short).collect()
 }
 
-/// Returns the points to list: the front of cost and risk, the recommendation and the current settings.
+/// Returns the points to list: the front of cost and risk, those that the recommendation names and the current settings.
 fn rows(points: &[Point], recommended: Option<&Recommendation>, all: bool) -> Vec<usize> {
     if all {
         return (0..points.len()).collect();
@@ -308,7 +324,8 @@ fn rows(points: &[Point], recommended: Option<&Recommendation>, all: bool) -> Ve
         let mut nth = 0..;
         rows.retain(|_| is_one(nth.next().unwrap_or(0)));
     }
-    let others = recommended.map(|found| found.point).into_iter();
+    let named = recommended.map(|found| [found.point, found.cheapest, found.safest]);
+    let others = named.into_iter().flatten();
     let others = others.chain((0..points.len()).filter(|idx| points[*idx].is_now));
     for other in others {
         if !rows.contains(&other) {
@@ -358,9 +375,12 @@ fn saved_text(saved: Share) -> String {
     const MAX_SHARE: f64 = 10.0;
     let share = percent(saved);
     if saved.0 > MAX_SHARE {
-        "Saves many times the lossless maximum.".to_owned()
+        "Saves many times the lossless maximum: it also removes content that is used later."
+            .to_owned()
     } else if saved.0 > 1.0 {
-        format!("Saves more than the lossless maximum ({share}).")
+        format!(
+            "Saves {share} of the lossless maximum: it also removes content that is used later."
+        )
     } else {
         format!("Saves {share} of the lossless maximum.")
     }

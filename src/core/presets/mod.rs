@@ -32,7 +32,8 @@ macro_rules! preset {
     };
 }
 
-/// Every bundled preset, in the order in which they are offered.
+/// Every bundled preset, in the order in which they are offered. Tests check the rows from `claude-code` on as agents
+/// (`tests/engine/agents.rs`).
 pub static PRESETS: &[Preset] = &[
     preset!("truncate"),
     preset!("prune"),

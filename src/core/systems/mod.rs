@@ -16,7 +16,9 @@
 //! 3. Name it in a stage of a preset: `do = { named = "SYSTEM.ACTION", … }`, with an expression for each of its `numbers`.
 //!    Warnings show SYSTEM to users: it is the preset's name with underscores.
 //! 4. Test it with `testing::play`, and prove it with cases: `tests/replays/README.md` describes them. If the proof of
-//!    the preset differs from the number of cases that pass, `cargo test --test vectors` prints the right one.
+//!    the preset differs from the number of cases that pass, `cargo test --test vectors` prints the right one. Cases with
+//!    other names than the preset need rows in `tests/replay_runner/systems.rs`.
+//! 5. Write the page of presets again: `UPDATE_DOCS=1 cargo test --test engine preset_page`.
 //!
 //! | the action | `make` calls | example |
 //! |---|---|---|

@@ -89,8 +89,8 @@ impl EvaluatedSession {
 
 impl EvaluationJob {
     /// Creates a job with the usual limits. If the user pinned messages, each lane is played with the pins as well, except with
-    /// planted facts, which are followed without manual edits. If a file has recorded compactions, questions are asked about
-    /// these as well, as the lane `recorded`.
+    /// planted facts, which are followed without manual edits. [`Tier::Probes`] adds the lane `recorded` if a call follows a
+    /// recorded compaction. [`Tier::NextAction`] plays each lane at least [`MIN_SAMPLES`] times.
     pub fn new(
         tier: Tier,
         sessions: Vec<EvaluatedSession>,
@@ -102,8 +102,8 @@ impl EvaluationJob {
             && cases.any(|case| !case.manual_edits.pinned.is_empty());
         let mut lanes = if has_pins { with_pins(lanes) } else { lanes };
         let mut all = sessions.iter().map(|session| &session.case.session);
-        // The other tiers ask every lane at every point.
-        if tier == Tier::Probes && all.any(|session| has_recorded_lane(session)) {
+        // Other tiers measure every lane at every point. The recorded run can be measured at its own compactions only.
+        if tier == Tier::Probes && all.any(|session| has_measurable_compaction(session)) {
             lanes.extend(EvaluatedLane::recorded());
         }
         Self {
@@ -135,8 +135,8 @@ impl EvaluationJob {
     }
 }
 
-/// Returns whether questions are asked about the recorded compactions of a session.
-pub fn has_recorded_lane(session: &Session) -> bool {
+/// Returns whether a call follows a recorded compaction of a session.
+pub fn has_measurable_compaction(session: &Session) -> bool {
     let n_calls = session.calls.len();
     session.compactions.iter().any(|c| c.call < n_calls)
 }

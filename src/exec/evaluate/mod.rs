@@ -22,7 +22,7 @@ mod sender;
 
 pub use job::{
     EvaluatedLane, EvaluatedSession, EvaluationJob, Planting, RECORDED, SAMPLES, Tier,
-    has_recorded_lane,
+    has_measurable_compaction,
 };
 pub use log::EvaluationLog;
 pub use plan::{Plan, PlanCost};

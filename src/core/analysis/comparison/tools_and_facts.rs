@@ -41,7 +41,7 @@ pub struct OnlyFact {
     pub kind: FactKind,
     /// Its text.
     pub text: Box<str>,
-    /// Index of the first message that states it.
+    /// Index of the latest message that states it; earlier statements count as replaced.
     pub message: u32,
 }
 

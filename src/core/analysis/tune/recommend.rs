@@ -1,8 +1,8 @@
 //! Recommends one point with a reason.
 //!
-//! The loss of a point is the product of cost and risk, each to the power of its weight. The risk is the number of references, or
-//! the percentage of lost facts. The choice depends on ratios only, not on units or on other points. If some point keeps every
-//! user constraint, no other is recommended.
+//! The weighted score of a point is the product of cost and risk, each to the power of its weight. The risk is the number
+//! of references, or the percentage of lost facts. The choice depends on ratios only, not on units or on other points. If
+//! some point keeps every user constraint, no other is recommended.
 
 use super::front::{CostUnit, cost_unit, narrow_front, risk};
 use super::gauge::Score;
@@ -87,9 +87,10 @@ pub fn candidates(points: &[Point]) -> Vec<usize> {
 
 fn pick(points: &[Point], candidates: &[usize], preference: Preference) -> Option<usize> {
     let unit = cost_unit(points);
-    let loss = |idx: usize| loss(unit, &points[idx], preference).unwrap_or(f64::INFINITY);
-    let by_loss = |a: &usize, b: &usize| loss(*a).total_cmp(&loss(*b));
-    let best = candidates.iter().copied().min_by(by_loss)?;
+    let score =
+        |idx: usize| weighted_score(unit, &points[idx], preference).unwrap_or(f64::INFINITY);
+    let by_score = |a: &usize, b: &usize| score(*a).total_cmp(&score(*b));
+    let best = candidates.iter().copied().min_by(by_score)?;
     // A change of settings must improve something.
     let is_safe = |idx: usize| points[idx].valid().is_some_and(Score::is_safe);
     let is_good = |idx: &usize| {
@@ -98,13 +99,13 @@ fn pick(points: &[Point], candidates: &[usize], preference: Preference) -> Optio
         is_present
             && is_safe(*idx) >= is_safe(best)
             && point.keeps_constraints() >= points[best].keeps_constraints()
-            && regret(loss(*idx), loss(best)) < MIN_GAIN
+            && regret(score(*idx), score(best)) < MIN_GAIN
     };
     (0..points.len()).find(is_good).or(Some(best))
 }
 
-/// Returns the logarithm of a point's loss; none if it is ruled out.
-pub(super) fn loss(unit: CostUnit, point: &Point, preference: Preference) -> Option<f64> {
+/// Returns the logarithm of a point's weighted score; none if it is ruled out.
+pub(super) fn weighted_score(unit: CostUnit, point: &Point, preference: Preference) -> Option<f64> {
     let score = point.valid()?;
     let weight = preference.weight.0.clamp(0.0, 1.0);
     let cost = unit.of(score).max(1e-9).ln();
@@ -116,7 +117,7 @@ pub(super) fn loss(unit: CostUnit, point: &Point, preference: Preference) -> Opt
     Some((1.0 - weight) * cost + weight * risk)
 }
 
-/// Returns the relative difference between two losses.
-pub(super) fn regret(loss: f64, least: f64) -> f64 {
-    (loss - least).exp_m1()
+/// Returns the relative difference between two weighted scores.
+pub(super) fn regret(score: f64, least: f64) -> f64 {
+    (score - least).exp_m1()
 }

@@ -105,7 +105,7 @@ pub(super) fn others(points: &[Point], [point, cheapest, safest]: [usize; 3]) ->
     }
 }
 
-/// Formats `costs 31 % less than now ($4.10 instead of $5.94)`.
+/// Formats `costs 31 % less than its current settings ($4.10 instead of $5.94)`.
 fn difference(unit: CostUnit, score: &Score, now: &Score) -> String {
     let (is, was) = (unit.of(score), unit.of(now));
     let (less, more) = match unit {
@@ -120,7 +120,7 @@ fn difference(unit: CostUnit, score: &Score, now: &Score) -> String {
     }
     let how = if share < 0.0 { less } else { more };
     format!(
-        "{does} {} {how} than now ({after} instead of {before})",
+        "{does} {} {how} than its current settings ({after} instead of {before})",
         whole_percent(Share(share.abs()))
     )
 }

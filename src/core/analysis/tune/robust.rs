@@ -1,10 +1,10 @@
 //! One setting for many sessions: the one with the smallest worst regret, cross-validated by leaving out each session.
 //!
-//! Regret is the relative difference in loss (cost and references at risk combined) between a setting and the best one for
-//! the session. A setting that is ruled out in a session is worse than any regret.
+//! Regret is the relative difference in weighted score (cost and references at risk combined) between a setting and the
+//! best one for the session. A setting that is ruled out in a session is worse than any regret.
 
 use super::front::{changes, cost_unit};
-use super::recommend::{Preference, loss, regret};
+use super::recommend::{Preference, regret, weighted_score};
 use super::sweep::Point;
 use std::cmp::Ordering;
 
@@ -115,23 +115,26 @@ struct Row {
 impl Row {
     fn new(session: usize, points: &[Point], preference: Preference) -> Option<Self> {
         let unit = cost_unit(points);
-        let losses: Vec<Option<f64>> = points.iter().map(|p| loss(unit, p, preference)).collect();
+        let scores: Vec<Option<f64>> = points
+            .iter()
+            .map(|p| weighted_score(unit, p, preference))
+            .collect();
         let is_above = |point: &Point| point.valid().is_some_and(|score| !score.is_safe());
         let mut above: Vec<bool> = points.iter().map(is_above).collect();
-        let works = |idx: usize| losses[idx].is_some();
+        let works = |idx: usize| scores[idx].is_some();
         if (0..points.len()).all(|idx| above[idx] || !works(idx)) {
             above.fill(false);
         }
-        let open = losses.iter().enumerate().filter(|(idx, _)| !above[*idx]);
-        let known = open.filter_map(|(idx, loss)| Some((idx, (*loss)?)));
+        let open = scores.iter().enumerate().filter(|(idx, _)| !above[*idx]);
+        let known = open.filter_map(|(idx, score)| Some((idx, (*score)?)));
         let (best, least) = known.reduce(|a, b| if b.1 < a.1 { b } else { a })?;
         Some(Self {
             session,
             best,
-            regrets: losses
+            regrets: scores
                 .iter()
-                // A setting above the maximum peak may have a smaller loss than the best below it.
-                .map(|loss| loss.map(|loss| regret(loss, least).max(0.0)))
+                // A setting above the maximum peak may have a smaller weighted score than the best below it.
+                .map(|score| score.map(|score| regret(score, least).max(0.0)))
                 .collect(),
             is_above: above,
         })

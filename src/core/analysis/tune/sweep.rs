@@ -30,6 +30,11 @@ impl Point {
         self.score.as_ref().filter(|_| self.ruled_out.is_none())
     }
 
+    /// Returns whether its replay compacts the session.
+    pub fn compacts(&self) -> bool {
+        self.score.is_some_and(|score| score.compactions > 0)
+    }
+
     /// Returns whether user constraints are the compared risk, and the point loses none.
     pub(super) fn keeps_constraints(&self) -> bool {
         let lost = self.valid().and_then(|score| score.risk.lost);

@@ -1,9 +1,10 @@
-//! Limits: constants of `compaction.py`. The configuration does not change them.
+//! Limits of BaseAgent's compaction. In `compaction.py` they are constants that its configuration does not change; a preset
+//! sets them through its settings.
 
 use crate::systems::python::PythonError;
 use crate::units::Tokens;
 
-/// Thresholds of its decisions. Limits may be negative, as numbers may be there.
+/// Thresholds of BaseAgent's compaction. Values are signed because Python's integers are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
     /// `MODEL_CONTEXT_LIMIT`, in tokens.

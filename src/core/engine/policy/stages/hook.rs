@@ -23,6 +23,6 @@ pub enum Hook {
     AfterCall,
     /// After the last answer of the turn.
     TurnEnd,
-    /// Only on a user request.
+    /// When the policy is applied once to the last context, never in a replay.
     Manual,
 }

@@ -18,7 +18,8 @@ use std::collections::HashMap;
 
 /// One element of the new list.
 struct Piece<'a> {
-    /// Index of the element in the file; answers follow the elements of the list.
+    /// Index of the element in the file; answers stored outside of the list are numbered after the elements. `None` for a
+    /// message that Plimsoll adds.
     element: Option<usize>,
     /// Whether it is written unchanged.
     is_untouched: bool,
@@ -135,7 +136,8 @@ impl<'a> DocumentWriter<'a> {
         Ok(start.and_then(|start| self.element_at.get(&start).copied()))
     }
 
-    /// Returns the elements of the new list. An element that is not a message stays with the message before it.
+    /// Returns the elements of the new list. An element that is not a message is kept, moved or removed together with the
+    /// message before it.
     fn pieces(&self, managed: &'a Managed) -> Result<Vec<Piece<'a>>, CannotExport> {
         let changes = MessageChanges::new(managed);
         let mut pieces = Vec::new();
@@ -240,8 +242,8 @@ impl<'a> DocumentWriter<'a> {
         pieces.len() == n_elements && pieces.iter().enumerate().all(is_original)
     }
 
-    /// Sets the counts between messages to zero, which programs read as unknown, because their contexts no longer
-    /// exist. The last count holds the mark if the document has no other place for it.
+    /// Sets the token counts in usage records between messages to zero. They describe contexts that no longer exist, and
+    /// the agent's program reads zero as unknown. The last record holds the mark if the document has no other place for it.
     fn forget_counts(&self, managed: &Managed, pieces: &mut [Piece<'a>]) {
         let n_pieces = pieces.len();
         let mut mark = self
