@@ -357,6 +357,15 @@ fn a_policy_that_keeps_more_than_its_trigger_is_reported_without_a_run() {
 }
 
 #[test]
+fn a_trigger_that_is_always_met_is_a_note_if_a_minimum_decides() {
+    let case = case(&Talk::tool_calls(150, 200), 64_000);
+    let all = of_lane(&case, "prune", &[("compression_trigger", 0.05)]);
+    let proof = of(&all, InsightKind::CannotGetBelow).expect("proven");
+    assert_eq!(proof.level, Level::Note, "{proof:?}");
+    assert!(proof.text.contains("always met"), "{proof:?}");
+}
+
+#[test]
 fn usage_that_doubles_for_one_call_is_implausible() {
     let mut case = case(&Talk::tool_calls(12, 40), 200_000);
     let mut session = (*case.session).clone();

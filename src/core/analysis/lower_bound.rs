@@ -86,8 +86,7 @@ impl<'a> LowerBounds<'a> {
     /// context above the trigger for a while is not enough, nor a trigger that is always met with a guard for the minimum
     /// saved.
     pub fn hopeless(&self, policy: &Policy, knobs: &KnobValues) -> Option<Stuck> {
-        let waits = |stage: &Stage| stage.guard.min_saved.is_some();
-        if policy.stages.iter().any(waits) {
+        if waits_for_minimum(policy) {
             return None;
         }
         let cooldown = policy
@@ -196,6 +195,12 @@ impl<'a> LowerBounds<'a> {
         let newest = self.history[upto] - self.history[first];
         overhead + self.history[self.preamble.min(upto)] + newest + summary
     }
+}
+
+/// Returns whether a policy waits until it can remove a minimum, even if its trigger is always met.
+pub fn waits_for_minimum(policy: &Policy) -> bool {
+    let mut stages = policy.stages.iter();
+    stages.any(|stage| stage.guard.min_saved.is_some())
 }
 
 /// Returns the content that a policy of one stage always keeps.

@@ -2,7 +2,7 @@
 
 use super::{Certainty, Insight, InsightKind, Level, advice, counted, sort};
 use crate::analysis::cost::BreakEven;
-use crate::analysis::lower_bound::LowerBounds;
+use crate::analysis::lower_bound::{self, LowerBounds};
 use crate::analysis::{Finding, FindingKind};
 use crate::engine::{Case, KnobValues, Outcome, Policy, Warning};
 use crate::units::Usd;
@@ -91,24 +91,38 @@ fn odd(lane: &Lane<'_>, warning: &Warning) -> Insight {
 fn cannot_get_below(case: &Case, lane: &Lane<'_>) -> Option<Insight> {
     let floors = LowerBounds::new(case);
     let stuck = floors.stuck(lane.policy, lane.knobs)?;
-    // The recommendation excludes the same settings.
-    let level = match floors.hopeless(lane.policy, lane.knobs) {
-        Some(_) => Level::Bad,
-        None => Level::Warning,
+    let calls = format!(
+        "from call {} on, the content that it always keeps is above it, at {} in a row, {} in total.",
+        stuck.call + 1,
+        counted(stuck.in_a_row, "call"),
+        stuck.in_all
+    );
+    // The recommendation rules out settings with a bad insight.
+    let (level, text, advice) = if lower_bound::waits_for_minimum(lane.policy) {
+        (
+            Level::Note,
+            format!("Its trigger is always met: {calls} It acts whenever it can remove enough."),
+            "The minimum to remove decides when it acts. Raise the trigger if it is to act later.",
+        )
+    } else {
+        let level = match floors.hopeless(lane.policy, lane.knobs) {
+            Some(_) => Level::Bad,
+            None => Level::Warning,
+        };
+        (
+            level,
+            format!("It cannot get below its own trigger: {calls}"),
+            "Keep fewer messages or tokens, raise the trigger, or add a stage that summarizes.",
+        )
     };
     Some(Insight {
-        text: format!(
-            "It cannot get below its own trigger: from call {} on, the content that it always keeps is above it, at {} in a row, {} in total.",
-            stuck.call + 1,
-            counted(stuck.in_a_row, "call"),
-            stuck.in_all
-        ),
+        text,
         evidence: format!(
             "always keeps at least {} tokens; the trigger is at {}",
             stuck.least.short(),
             stuck.limit.short()
         ),
-        advice: "Keep fewer messages or tokens, raise the trigger, or add a stage that summarizes.",
+        advice,
         call: Some(stuck.call),
         ..of_lane(lane, InsightKind::CannotGetBelow, level)
     })
