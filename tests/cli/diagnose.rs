@@ -223,7 +223,7 @@ fn a_rejected_call_is_not_billed_in_any_output() {
     let costs = [0, 1].map(|lane| &diagnosed["lanes"][lane]["cost"]["usd"]);
     assert_eq!(costs[0], costs[1]);
     let text = stdout(&plimsoll(&["diagnose", &file]));
-    let note = "Tokens in rejected calls, not billed: recorded 282,388,";
+    let note = "Tokens of rejected attempts, not billed: recorded 282,388,";
     assert!(text.contains(note), "{text}");
 }
 

@@ -119,6 +119,9 @@ struct LaneCostEntry<'a> {
     policy: &'a str,
     /// Cost of the lane.
     cost: CostEntry<'a>,
+    /// For a cost by recorded cache counts: the cost with the cache model of the other lanes, to compare with them. Null
+    /// if `cost` is modelled.
+    modelled: Option<CostEntry<'a>>,
     /// Costs and savings of the lane's compactions.
     break_even: LazyList<'a, BreakEvenEntry<'a>>,
 }
@@ -300,6 +303,7 @@ fn lane_cost<'a>(lane: &'a LaneCost<'_>) -> LaneCostEntry<'a> {
         lane: &lane.played.lane,
         policy: policy_name(lane.played),
         cost: cost(&lane.cost),
+        modelled: lane.modelled.as_ref().map(cost),
         break_even: LazyList::new(lane.break_even.iter().map(break_even)),
     }
 }

@@ -1,6 +1,8 @@
 //! One lane with its cost.
 
-use crate::analysis::cost::{Bills, BreakEven, Cost, break_even, price_lane, price_recorded};
+use crate::analysis::cost::{
+    Bills, BreakEven, Cost, CostSource, break_even, price_lane, price_recorded,
+};
 use crate::engine::Case;
 use crate::report::Played;
 
@@ -8,6 +10,8 @@ use crate::report::Played;
 pub(super) struct LaneCost<'a> {
     pub(super) played: &'a Played,
     pub(super) cost: Cost,
+    /// For a cost by recorded cache counts: the cost with the cache model of the other lanes, to compare with them.
+    pub(super) modelled: Option<Cost>,
     pub(super) break_even: Vec<BreakEven>,
 }
 
@@ -19,10 +23,18 @@ impl<'a> LaneCost<'a> {
         } else {
             price_lane(bills, &played.outcome)
         };
+        let is_recorded = cost.source != CostSource::Modelled;
         Self {
+            modelled: is_recorded.then(|| price_lane(bills, &played.outcome)),
             cost,
             break_even: break_even(bills, &played.outcome),
             played,
         }
+    }
+
+    /// Removes the costs of single calls, which text output does not need.
+    pub(super) fn drop_calls(&mut self) {
+        self.cost.drop_calls();
+        self.modelled.iter_mut().for_each(Cost::drop_calls);
     }
 }

@@ -119,7 +119,7 @@ impl Args {
         let lanes = played.par_iter().map(|played| {
             let mut lane = LaneCost::new(&loaded.case, &bills, played);
             if !shared.json {
-                lane.cost.drop_calls();
+                lane.drop_calls();
             }
             lane
         });

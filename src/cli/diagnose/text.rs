@@ -3,7 +3,7 @@
 use super::lane_cost::LaneCost;
 use super::{Diagnosis, MostResent};
 use crate::analysis::MessageName;
-use crate::analysis::cost::{Audit, BreakEven, CostSource};
+use crate::analysis::cost::{Audit, BreakEven, Cost, CostSource};
 use crate::analysis::insight::Insight;
 use crate::cli::output::{clean, counted, percent, tokens};
 use crate::figure::usd;
@@ -54,7 +54,10 @@ impl Diagnosis<'_> {
             "cost", "total", "read", "written", "uncached", "output", "summaries", "rejected"
         );
         for lane in &self.lanes {
-            cost(text, lane);
+            cost(text, &clean(&lane.played.lane), &lane.cost);
+            if let Some(modelled) = &lane.modelled {
+                cost(text, "  modelled", modelled);
+            }
         }
         let recorded = &self.lanes[0].cost;
         if recorded.source == CostSource::Modelled {
@@ -62,6 +65,9 @@ impl Diagnosis<'_> {
                 text,
                 "  The file records no cache counts: the cost of `recorded` is modelled, as for the other lanes."
             );
+        }
+        if self.lanes[0].modelled.is_some() {
+            text.push_str("  `modelled` is the recorded run with the cache model of the other lanes: compare them with it.\n");
         }
         let rejected = self.lanes.iter().filter(|lane| {
             let rejected = lane.cost.rejected;
@@ -76,7 +82,7 @@ impl Diagnosis<'_> {
         if !rejected.is_empty() {
             let _ = writeln!(
                 text,
-                "  Tokens in rejected calls, not billed: {}.",
+                "  Tokens of rejected attempts, not billed: {}. Retries are priced where the recorded call succeeded.",
                 rejected.join(", ")
             );
         }
@@ -162,8 +168,7 @@ fn insight(text: &mut String, found: &Insight) {
     }
 }
 
-fn cost(text: &mut String, lane: &LaneCost<'_>) {
-    let cost = &lane.cost;
+fn cost(text: &mut String, name: &str, cost: &Cost) {
     let total = cost.total();
     let cell = |sum: Usd| total.map_or("–".to_owned(), |_| usd(sum));
     let summaries = if cost.knows_summaries() {
@@ -174,7 +179,7 @@ fn cost(text: &mut String, lane: &LaneCost<'_>) {
     let _ = writeln!(
         text,
         "  {:<14} {:>8} {:>7} {:>8} {:>8} {:>8} {:>9} {:>8}",
-        clean(&lane.played.lane),
+        name,
         total.map_or("–".to_owned(), usd),
         cell(cost.read.usd),
         cell(cost.written.usd),
