@@ -8,7 +8,7 @@ use crate::app::shell::command::ShellCommand;
 use crate::app::theme::{self, palette};
 use crate::app::widgets;
 use crate::app::widgets::text::small;
-use egui::{Response, Sense, TextStyle, TextWrapMode, Ui, vec2};
+use egui::{Response, Sense, TextStyle, TextWrapMode, Ui, WidgetText, vec2};
 
 /// Possible numbers of figures per row.
 const PER_ROW: [usize; 2] = [N, N_DIFFERENT];
@@ -96,8 +96,14 @@ impl Figure {
         let shown = ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             widgets::figure(ui, self.label, &self.value, self.tone);
-            if let Some(Difference { text, tone }) = &self.difference {
-                ui.label(small(ui, text).color(tone.color(palette(ui))));
+            if let Some(Difference { text, note, tone }) = &self.difference {
+                let color = tone.color(palette(ui));
+                let shown = ui.label(small(ui, text).color(color)).rect;
+                // Painted, so that it does not widen the column.
+                let note = WidgetText::from(small(ui, *note).color(color));
+                let wrap = Some(TextWrapMode::Extend);
+                let note = note.into_galley(ui, wrap, f32::INFINITY, TextStyle::Small);
+                ui.painter().galley(shown.right_top(), note, color);
             }
         });
         shown.response

@@ -28,6 +28,8 @@ type Hint = fn(&LanesInput<'_>, Option<usize>) -> String;
 /// A difference from the recorded lane.
 pub(super) struct Difference {
     pub(super) text: String,
+    /// Words after the text. They may extend over the next column, which then has no difference.
+    pub(super) note: &'static str,
     pub(super) tone: Tone,
 }
 
@@ -39,7 +41,11 @@ impl Difference {
             Ordering::Equal => Tone::Weak,
             Ordering::Greater => Tone::Warn,
         };
-        Self { text, tone }
+        Self {
+            text,
+            note: "",
+            tone,
+        }
     }
 }
 
@@ -117,7 +123,10 @@ fn differences(input: &LanesInput<'_>, lane: Option<usize>) -> [Option<Differenc
         let is_reported = |cost: &Cost| cost.source == CostSource::Recorded;
         let modelled = modelled.filter(|_| input.cost(None).is_some_and(is_reported));
         let reference = modelled.and_then(|cost| Some(wording::cost(cost.source, cost.total()?)));
-        let reference = reference.map(|text| Difference::new(text, Ordering::Equal));
+        let reference = reference.map(|text| Difference {
+            note: " modelled",
+            ..Difference::new(text, Ordering::Equal)
+        });
         return [None, reference, None, None];
     }
     let (own, recorded) = (input.run(lane), input.run(None));
@@ -172,7 +181,8 @@ impl Figure {
     /// Returns the figure as a line of text: `peak: 118k (−42k)`.
     pub(super) fn line(&self) -> String {
         let difference = self.difference.as_ref();
-        let difference = difference.map_or_else(String::new, |by| format!(" ({})", by.text));
+        let difference =
+            difference.map_or_else(String::new, |by| format!(" ({}{})", by.text, by.note));
         format!("{}: {}{difference}", self.name, self.value)
     }
 }

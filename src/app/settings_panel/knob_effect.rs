@@ -27,23 +27,33 @@ pub(super) fn effect(input: &SettingsInput<'_>, lane: KnobLane<'_>, knob: &Knob)
     let call = input.selection.call;
     let budget = input.runs.budget(lane.policy, lane.values, call);
     match knob.role {
-        Some(KnobRole::CompressionTrigger) => trigger(input, lane, budget),
+        Some(KnobRole::CompressionTrigger) => trigger(input, lane, knob, budget),
         Some(KnobRole::OutputReserve) => reserve(budget),
         _ => KnobEffect::default(),
     }
 }
 
 /// Returns the trigger in tokens, and the actual context size at that point if the policy counts differently.
-fn trigger(input: &SettingsInput<'_>, lane: KnobLane<'_>, budget: Budget) -> KnobEffect {
+fn trigger(
+    input: &SettingsInput<'_>,
+    lane: KnobLane<'_>,
+    knob: &Knob,
+    budget: Budget,
+) -> KnobEffect {
     let run = input.runs.lanes.get(lane.index);
     let Some(mark) = run.and_then(|run| run.trigger(input.selection.call, budget)) else {
         return KnobEffect::default();
     };
     let text = if mark.counted == mark.actual {
+        let (name, whole) = if knob.unit == "share of window" {
+            ("window", budget.window)
+        } else {
+            ("usable", budget.usable())
+        };
         format!(
-            "= {} tok of usable {}",
+            "= {} tok of {name} {}",
             wording::tokens(mark.counted),
-            wording::tokens(budget.usable())
+            wording::tokens(whole)
         )
     } else {
         format!(

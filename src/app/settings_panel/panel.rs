@@ -26,7 +26,7 @@ use egui::{
 };
 
 /// Height in points below which the choice of the lane scrolls with the settings and the note at the bottom is hidden.
-const LOW: f32 = 340.0;
+const LOW: f32 = 400.0;
 
 /// Shows the knobs of the focused lane.
 pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
