@@ -81,7 +81,12 @@ impl Args {
         lane.checked_reserve(&loaded.case, shared)?;
         lanes::note_without_effect(&loaded.case, std::slice::from_ref(&lane));
         let until = compact::within(&loaded, Some(call))?;
-        let not_recorded = NotRecorded::new(&loaded, call);
+        let ledger = &loaded.case.ledger;
+        let overhead = match schedule {
+            Schedule::Replay => ledger.overhead,
+            Schedule::Now { .. } => ledger.overhead_at(call),
+        };
+        let not_recorded = NotRecorded::new(&loaded, overhead);
         let OutputFormat {
             format,
             note: format_note,
@@ -130,7 +135,7 @@ struct NotRecorded {
 }
 
 impl NotRecorded {
-    fn new(loaded: &Loaded, call: usize) -> Self {
+    fn new(loaded: &Loaded, tokens: Tokens) -> Self {
         let session = &loaded.case.session;
         let data = availability(session, &loaded.conversations, &loaded.report).into_iter();
         let missing = data.filter(|(data, how)| {
@@ -138,7 +143,7 @@ impl NotRecorded {
             is_sent && *how != Availability::Present
         });
         Self {
-            tokens: loaded.case.ledger.overhead_at(call),
+            tokens,
             names: missing.map(|(data, _)| data.name()).collect(),
         }
     }

@@ -184,7 +184,7 @@ fn text(converted: &Converted, format: &Format, messages: usize) -> String {
         );
     }
     let mut text = format!(
-        "{} written as {} to {}\n",
+        "content of {} written as {} to {}\n",
         counted(messages, "message"),
         format.label,
         clean(&path)

@@ -89,6 +89,10 @@ impl Args {
         shared: &GlobalOptions,
         commands: &[String],
     ) -> anyhow::Result<WindowArgs> {
+        self.paths
+            .iter()
+            .chain(&self.compare)
+            .try_for_each(|path| check(path, commands))?;
         if shared.json {
             bail!("--json requires a command: plimsoll inspect FILE --json");
         }
@@ -96,10 +100,6 @@ impl Args {
             bail!("--pin, --clear and --drop need a session file: plimsoll FILE --drop 12");
         }
         let lanes = self.lanes.of_window(shared)?;
-        self.paths
-            .iter()
-            .chain(&self.compare)
-            .try_for_each(|path| check(path, commands))?;
         Ok(WindowArgs {
             paths: self.paths,
             compared: self.compare,

@@ -14,6 +14,26 @@ fn states(lane: &Value) -> Vec<Value> {
 }
 
 #[test]
+fn a_managed_conversation_scores_with_the_tokens_that_compact_counted() {
+    let here = folder();
+    let source = sample("compacted.jsonl");
+    let args = "--policy truncate --schedule replay -o managed.jsonl --json";
+    let compact = ["compact", &source].into_iter().chain(args.split(' '));
+    let compacted = json(&plimsoll(here.path(), &compact.collect::<Vec<_>>()));
+    let score = [
+        "evaluate",
+        "--score",
+        "managed.jsonl",
+        "--source",
+        &source,
+        "--json",
+    ];
+    let scored = json(&plimsoll(here.path(), &score));
+    let tokens = &scored["sessions"][0]["lanes"][0]["context_tokens"];
+    assert_eq!(*tokens, compacted["tokens_after"]);
+}
+
+#[test]
 fn a_managed_conversation_scores_as_its_lane() {
     let here = folder();
     let source = sample("many-tool-results.jsonl");

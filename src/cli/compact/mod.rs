@@ -240,6 +240,10 @@ fn text(job: &ExportJob, exported: &Exported, resumed: Option<&Resumed>) -> Stri
         None => format!("unchanged: {before} tokens\n"),
     };
     checks_text(&mut text, exported);
+    let is_now = job.schedule == Schedule::Now { force: false };
+    if exported.output.is_none() && is_now && !job.policy.stages.is_empty() {
+        text.push_str("note: --schedule replay applies the policy from the first call on, --force ignores its trigger\n");
+    }
     if let Some(resumed) = resumed {
         let _ = writeln!(text, "resume with: {}", clean(&resumed.command));
     }

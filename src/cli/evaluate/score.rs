@@ -82,7 +82,8 @@ struct Scored<'a> {
 }
 
 impl<'a> Scored<'a> {
-    /// Returns the context at the end of a conversation, with the tokens that the ledger of its source counts.
+    /// Returns the context at the end of a conversation, with the tokens that the ledger of its source counts. A managed
+    /// conversation stores how many of its tokens are not recorded.
     fn of_conversation(case: &'a Case, source: &TokenLedger) -> Self {
         let context = recorded(case, Tokens::ZERO, None).context;
         let session = &case.session;
@@ -90,7 +91,11 @@ impl<'a> Scored<'a> {
         let statuses = context.statuses(session.messages.len());
         let kept = statuses.into_iter().enumerate();
         let kept = kept.filter(|(_, (status, _))| *status == MessageStatus::Kept);
-        let (mut texts, mut tokens) = (Vec::new(), source.overhead_next());
+        let not_recorded = match session.calibration {
+            Some(_) => case.ledger.overhead_next(),
+            None => source.overhead_next(),
+        };
+        let (mut texts, mut tokens) = (Vec::new(), not_recorded);
         for (message, _) in kept {
             let parts = session.parts_of(&session.messages[message]);
             texts.extend(parts.iter().map(|part| ScoredText::of_part(&part.body)));

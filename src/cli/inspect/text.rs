@@ -254,6 +254,10 @@ impl Findings<'_> {
                 .iter()
                 .take(MAX_LARGEST)
                 .for_each(|(tool, tokens)| row(tool, *tokens));
+            if let Some(others @ [_, ..]) = tools.get(MAX_LARGEST..) {
+                let name = counted(others.len(), "other tool");
+                row(&name, others.iter().map(|(_, t)| *t).sum());
+            }
         }
         let _ = writeln!(text, "  largest");
         for part in largest_parts(self.case, MAX_LARGEST) {
