@@ -149,6 +149,27 @@ fn the_modelled_cache_holds_the_previous_prompt_until_it_expires() {
 }
 
 #[test]
+fn reads_after_long_pauses_show_the_longer_lifetime() {
+    let lifetime = |pauses: &[(i64, u64)]| {
+        let mut time = 0;
+        let mut calls = vec![(0, 20_000, 0, 0, 0)];
+        for (pause, read) in pauses {
+            time += pause;
+            calls.push((time, 22_000, *read, 0, 0));
+        }
+        let case = case(session(&calls, |_| "gpt-5.4"));
+        Bills::new(&case, Billing::at(Prices::bundled())).lifetime
+    };
+    let kept = [(1_000, 19_968), (60, 0), (2_000, 19_968), (3_000, 0)];
+    assert_eq!(lifetime(&kept), Lifetime::Long);
+    assert_eq!(lifetime(&kept[..2]), Lifetime::Long);
+    assert_eq!(lifetime(&kept[1..2]), Lifetime::Usual);
+    assert_eq!(lifetime(&kept[2..]), Lifetime::Usual);
+    // Nothing remains after two days.
+    assert_eq!(lifetime(&[(200_000, 19_968)]), Lifetime::Usual);
+}
+
+#[test]
 fn openai_caches_in_steps_of_128_tokens_and_long_prompts_cost_more() {
     let calls = [
         (0, 1_023, 0, 0, 0),

@@ -14,7 +14,7 @@ pub struct Billing<'a> {
     pub model: Option<&'a str>,
     /// The provider bills calls that it rejects as too long. (No known provider does.)
     pub bills_rejected: bool,
-    /// Cache lifetime; `None`: as the file's cache writes show.
+    /// Cache lifetime; `None`: as the file's cache writes and reads show.
     pub lifetime: Option<Lifetime>,
 }
 
@@ -146,7 +146,8 @@ impl<'a> Bills<'a> {
     /// no lane. One that the provider rejected is billed in lanes where it fits.
     pub fn new(case: &Case, billing: Billing<'a>) -> Self {
         let session = &case.session;
-        let lifetime = billing.lifetime.unwrap_or_else(|| lifetime(session));
+        let lifetime = billing.lifetime;
+        let lifetime = lifetime.unwrap_or_else(|| recorded_lifetime(session, billing));
         let tariffs = tariffs(session, billing, lifetime);
         let answers = answers(case);
         let reports = session.calls.iter().any(|call| call.usage.is_some());
@@ -183,16 +184,51 @@ impl<'a> Bills<'a> {
     }
 }
 
-/// Returns the longer lifetime if most cache writes were for one hour.
-fn lifetime(session: &Session) -> Lifetime {
+/// Returns the longer lifetime if most cache writes were for it. If the file does not say: if most prompts were read from
+/// the cache after pauses longer than the usual lifetime.
+fn recorded_lifetime(session: &Session, billing: Billing<'_>) -> Lifetime {
     let usages = || session.calls.iter().filter_map(|call| call.usage);
-    let written: Tokens = usages().filter_map(|usage| usage.cache_write).sum();
-    let hour: Tokens = usages().filter_map(|usage| usage.cache_write_hour).sum();
-    if hour.0 > written.0 / 2 {
+    let is_long = if usages().any(|usage| usage.cache_write_hour.is_some()) {
+        let written: Tokens = usages().filter_map(|usage| usage.cache_write).sum();
+        let long: Tokens = usages().filter_map(|usage| usage.cache_write_hour).sum();
+        long.0 > written.0 / 2
+    } else {
+        outlives_pauses(session, billing)
+    };
+    if is_long {
         Lifetime::Long
     } else {
         Lifetime::Usual
     }
+}
+
+/// Returns whether most prompts were read from the cache after pauses between the usual and the longer lifetime.
+fn outlives_pauses(session: &Session, billing: Billing<'_>) -> bool {
+    let tariffs = tariffs(session, billing, Lifetime::Usual);
+    let (mut hits, mut misses) = (0, 0);
+    let reported = |call: &Call| Some((call.time?, call.usage?, call.model));
+    let calls: Vec<_> = session.calls.iter().filter_map(reported).collect();
+    for pair in calls.windows(2) {
+        let [(then, before, earlier), (now, usage, model)] = pair else {
+            continue;
+        };
+        let rule = tariffs[model.map_or(0, |model| model + 1)].map(|tariff| tariff.caching);
+        let lifetimes = rule.and_then(|rule| rule.seconds.zip(rule.seconds_long));
+        let (Some((usual, long)), Some(read)) = (lifetimes, usage.cache_read) else {
+            continue;
+        };
+        let seconds = now.0.saturating_sub(then.0).max(0) as u64 / 1_000;
+        let is_between = seconds > usual && seconds <= long;
+        if is_between && earlier == model {
+            // Compactions and other changes of the prompt leave some of it.
+            if read.0 > before.input.min(usage.input).0 / 2 {
+                hits += 1;
+            } else {
+                misses += 1;
+            }
+        }
+    }
+    hits > misses
 }
 
 /// Returns one tariff per model, preceded by that of calls with an unknown model.
