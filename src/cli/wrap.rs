@@ -23,7 +23,8 @@ fn wrap_line(out: &mut String, line: &str, width: usize) {
         let within = rest
             .char_indices()
             .nth(room + 1)
-            .map_or(rest.len(), |(at, _)| at);
+            .map_or(rest.len(), |(at, _)| at)
+            .max(start);
         let before = rest[start..within].rfind(' ').map(|at| at + start);
         let after = || rest[within..].find(' ').map(|at| at + within);
         let Some(at) = before.or_else(after) else {
@@ -48,7 +49,7 @@ fn hanging(line: &str, width: usize) -> usize {
     let column = left[start..].rfind("  ").map(|at| at + start + 2);
     match column {
         Some(at) => left[..at].chars().count(),
-        None => start + 2,
+        None => left[..start].chars().count() + 2,
     }
 }
 
@@ -61,6 +62,15 @@ mod tests {
         let text = "kind     some words that are much too long for one narrow line\nshort  line\n";
         let expected = "kind     some words that are much too\n         long for one narrow line\nshort  line\n";
         assert_eq!(wrapped(text, 40), expected);
+    }
+
+    #[test]
+    fn text_with_a_wide_indentation_is_kept() {
+        for indent in [" ".repeat(60), "\u{3000}".repeat(60), "\u{3000}".repeat(25)] {
+            let text = format!("{indent}one two three four five six seven eight nine ten\n");
+            let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert_eq!(words(&wrapped(&text, 40)), words(&text));
+        }
     }
 
     #[test]

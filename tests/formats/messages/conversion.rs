@@ -93,6 +93,28 @@ fn later_instructions_become_user_messages_for_anthropic() {
 }
 
 #[test]
+fn conversion_makes_ids_unique_that_equal_a_new_one() {
+    let call = |id: &str| {
+        format!(
+            r#"{{"role":"assistant","tool_calls":[{{"id":"{id}","type":"function","function":{{"name":"f","arguments":"{{}}"}}}}]}},{{"role":"tool","tool_call_id":"{id}","content":"done"}}"#
+        )
+    };
+    let text = format!(
+        r#"[{{"role":"user","content":"go"}},{},{},{}]"#,
+        call("a"),
+        call("a"),
+        call("a-2")
+    );
+    let source = session(text.as_bytes());
+    let there = session(export(&source, "anthropic_messages", &all_kept(&source)).as_bytes());
+    let calls = there.parts.iter().filter_map(|part| match &part.body {
+        Body::ToolCall { call, .. } => Some(call.to_string()),
+        _ => None,
+    });
+    assert_eq!(calls.collect::<Vec<_>>(), ["a", "a-2", "a-2-2"]);
+}
+
+#[test]
 fn conversion_orders_late_results_and_makes_ids_unique() {
     let call = |id: &str| {
         format!(

@@ -61,6 +61,6 @@ pub(in crate::formats) struct Writes {
 
 /// Returns the title of a document.
 pub(in crate::formats) fn title(members: &Value) -> Option<String> {
-    let title = json::str_at(members, &["title"])?;
-    (!title.trim().is_empty()).then(|| title.to_owned())
+    let title = json::str_at(members, &["title"])?.trim();
+    (!title.is_empty()).then(|| title.to_owned())
 }

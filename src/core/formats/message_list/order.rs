@@ -3,7 +3,7 @@
 
 use super::plain_message::{Block, PlainMessage, text_block};
 use crate::session::Role;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::mem;
 
 /// Result of a call without a recorded result.
@@ -20,15 +20,21 @@ pub(super) fn ordered(mut messages: Vec<PlainMessage>) -> Vec<PlainMessage> {
 fn make_ids_unique(messages: &mut [PlainMessage]) {
     let mut latest: HashMap<String, String> = HashMap::new();
     let mut count: HashMap<String, usize> = HashMap::new();
+    let mut used: HashSet<String> = HashSet::new();
     for block in messages.iter_mut().flat_map(|message| &mut message.blocks) {
         match block {
             Block::Call { call, .. } => {
                 let n = count.entry(call.clone()).or_default();
-                *n += 1;
-                let new = if *n > 1 {
-                    format!("{call}-{n}")
-                } else {
-                    call.clone()
+                let new = loop {
+                    *n += 1;
+                    let new = if *n > 1 {
+                        format!("{call}-{n}")
+                    } else {
+                        call.clone()
+                    };
+                    if used.insert(new.clone()) {
+                        break new;
+                    }
                 };
                 latest.insert(mem::replace(call, new.clone()), new);
             }
