@@ -43,6 +43,22 @@ fn run_tool(talk: &mut Talk, tool: &str, arguments: &str, result: &str) {
     talk.message(Role::Tool, vec![part(result)]);
 }
 
+#[test]
+fn sentences_that_begin_with_no_are_constraints_unless_they_only_answer() {
+    let mut talk = Talk::new();
+    let said = "No new dependencies please. No worries, that works fine. No it still fails with the same error. No emojis in the output.";
+    talk.message(Role::User, vec![text(said)]);
+    talk.call("Fine.", 1);
+    let case = case(&talk, 100_000);
+    let facts = Facts::new(&case.session);
+    let found = texts(&facts, FactKind::Constraint);
+    let found: Vec<&str> = found.iter().map(|(text, _)| text.as_str()).collect();
+    assert_eq!(
+        found,
+        ["No new dependencies please.", "No emojis in the output."]
+    );
+}
+
 /// A session that states facts of every kind before call 5.
 fn talk() -> Talk {
     let mut talk = Talk::new();

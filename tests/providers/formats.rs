@@ -347,6 +347,15 @@ fn errors_within_an_answer_are_reported() {
 }
 
 #[test]
+fn a_numeric_code_of_the_providers_own_is_no_http_status() {
+    let endpoint = Endpoint::new(api("openai"), "", "m").unwrap();
+    let error = serde_json::json!({"code": 1302, "message": "Rate limit reached for requests"});
+    let refusal = Refusal::in_answer(&endpoint, &error, None);
+    assert!(refusal.kind == RefusalKind::RateLimited, "{refusal:?}");
+    assert!(!refusal.message.contains("HTTP"), "{refusal:?}");
+}
+
+#[test]
 fn a_response_that_is_not_an_answer_is_described() {
     let page = read("openai", &[b"<html><title>Log in</title>"]);
     assert_eq!(page, Err(ReadError::Page("Log in".to_owned())));

@@ -69,7 +69,9 @@ impl Refusal {
         let code = ["code", "status_code"]
             .iter()
             .find_map(|key| error.get(key)?.as_u64());
+        // Some providers have numeric codes of their own.
         let status = code.and_then(|code| u16::try_from(code).ok());
+        let status = status.filter(|code| (400..600).contains(code));
         Self::of(endpoint, status, &message, &codes_of(error), key)
     }
 
@@ -217,7 +219,7 @@ fn error_line(kind: RefusalKind, host: &str, model: &str, quoted: &str) -> Strin
 /// Returns the other field for the output limit, if the server names it or does not know the one it received.
 fn wanted_limit(sent: LimitField, message: &str) -> Option<LimitField> {
     const NEWER: &str = "max_completion_tokens";
-    let is_unknown = [
+    const UNKNOWN: [&str; 6] = [
         "unrecognized",
         "unknown",
         "unsupported",
@@ -228,7 +230,7 @@ fn wanted_limit(sent: LimitField, message: &str) -> Option<LimitField> {
     match sent {
         LimitField::MaxTokens if message.contains(NEWER) => Some(LimitField::MaxCompletionTokens),
         LimitField::MaxCompletionTokens
-            if message.contains(NEWER) && is_unknown.iter().any(|word| message.contains(word)) =>
+            if message.contains(NEWER) && UNKNOWN.iter().any(|word| message.contains(word)) =>
         {
             Some(LimitField::MaxTokens)
         }

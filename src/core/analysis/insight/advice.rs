@@ -15,8 +15,11 @@ pub(super) fn level(kind: FindingKind) -> Level {
 /// Returns the advice for a finding.
 pub(super) fn advice(kind: FindingKind) -> &'static str {
     match kind {
-        FindingKind::GivesUp | FindingKind::UnhandledOverflow | FindingKind::NeverAgain => {
+        FindingKind::GivesUp | FindingKind::UnhandledOverflow => {
             "Lower the trigger, cut large results as they come in, or add a stage for rejected calls."
+        }
+        FindingKind::NeverAgain => {
+            "Keep fewer messages, or let a stage remove content of the current turn."
         }
         FindingKind::Wiped => "Summarize what is dropped, or keep more of the newest messages.",
         FindingKind::UnrelatedError => {
@@ -36,7 +39,7 @@ pub(super) fn advice(kind: FindingKind) -> &'static str {
         FindingKind::Miscounts => {
             "Use the provider's count, or lower the trigger by the difference."
         }
-        FindingKind::AboveWindow => "Set it from the model's actual context window.",
+        FindingKind::AboveWindow => "Set the limit to at most the model's context window.",
         FindingKind::Ignored => "The setting has no effect in the shipped code.",
     }
 }

@@ -7,10 +7,17 @@ use crate::analysis::loss::{is_instruction, sentences};
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// Orders that [`is_instruction`] does not know: only …, use X not Y, avoid …
+/// Orders that [`is_instruction`] does not know: only …, use X not Y, avoid …, no …
 static PREFERENCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compile(
-        r"(?i)^(?:please |also |and |just )*(?:only\b|(?:use|prefer|choose|keep|write|call|run)\b.{2,120}\b(?:instead of|rather than|not|never|only)\b|avoid\b|no (?:more )?[a-z]+(?:s|ing)?\b.{0,80}[.!]?$)",
+        r"(?i)^(?:please |also |and |just )*(?:only\b|(?:use|prefer|choose|keep|write|call|run)\b.{2,120}\b(?:instead of|rather than|not|never|only)\b|avoid\b|no (?:more )?[a-z]+\b.{0,80}[.!]?$)",
+    )
+});
+
+/// Sentences that begin with `no` and order nothing: an answer, thanks or a statement.
+static ANSWER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    compile(
+        r"(?i)^(?:and |just )*no (?:problem|worries|need|idea|doubt|wonder|thanks|one|longer|it|i|we|you|he|she|they|that|this|these|those|the|there|but|still|not)\b",
     )
 });
 
@@ -25,7 +32,11 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
         for sentence in sentences(text) {
             let is_short =
                 (12..400).contains(&sentence.chars().count()) && !sentence.ends_with('?');
-            let prefers = || PREFERENCE.as_ref().is_some_and(|p| p.is_match(sentence));
+            let is_match = |pattern: &Option<Regex>| {
+                let pattern = pattern.as_ref();
+                pattern.is_some_and(|pattern| pattern.is_match(sentence))
+            };
+            let prefers = || is_match(&PREFERENCE) && !is_match(&ANSWER);
             if is_instruction(sentence) || (is_short && prefers()) {
                 let search = Search::new(sentence).or_words();
                 found.push(located.draft(FactKind::Constraint, search, sentence));
