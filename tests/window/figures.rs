@@ -18,7 +18,7 @@ fn recorded_compactions_are_events_and_the_focused_lane_filters() {
     const RECORDED: &str = "recorded as auto";
     let mut window = large(sample(COMPACTED));
     click(&mut window, "Events");
-    let triggers = |window: &Window| n_with(window, "compression_trigger 0.750 * usable");
+    let triggers = |window: &Window| n_with(window, "compression_trigger 0.75 * usable");
     let all = triggers(&window);
     assert!(all >= 3, "{all} events of the lanes");
     assert_eq!(n_with(&window, RECORDED), 1, "and the recorded compaction");

@@ -299,9 +299,9 @@ fn escape_cancels_a_drag_and_nothing_else() {
 fn the_zoom_has_a_range_and_is_shown_when_it_changes() {
     let mut window = window(LARGE);
     for (key, n, shown, factor) in [
-        (Key::Minus, 10, "Zoom 50 %", 0.5),
-        (Key::Num0, 1, "Zoom 100 %", 1.0),
-        (Key::Plus, 4, "Zoom 140 %", 1.4),
+        (Key::Minus, 10, "Zoom 50\u{2009}%", 0.5),
+        (Key::Num0, 1, "Zoom 100\u{2009}%", 1.0),
+        (Key::Plus, 4, "Zoom 140\u{2009}%", 1.4),
     ] {
         for _ in 0..n {
             press(&mut window, Modifiers::COMMAND, key);

@@ -149,7 +149,7 @@ mod tests {
             Effect::Removed,
         );
         let outcome = Outcome::default();
-        assert_eq!(why(&event, &outcome), "used 12,000 ≥ limit 0.500");
+        assert_eq!(why(&event, &outcome), "used 12,000 ≥ limit 0.5");
         assert_eq!(result(&event), "drop of 2 messages");
     }
 

@@ -1,4 +1,4 @@
-//! Connection settings as entered: timeouts, attempts, proxy and certificates.
+//! Connection settings as entered: timeouts, attempts, proxy and certificates; and the temperature.
 
 use super::draft::{typed, typed_path};
 use super::model_draft::Secret;
@@ -42,7 +42,7 @@ impl ConnectionDraft {
         checks.into_iter().flatten().next()
     }
 
-    /// Applies the settings to a client.
+    /// Applies the settings of the connection to a client.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! Connection settings of the model, folded by default: time limits, attempts, proxy and certificates.
+//! Connection settings of the model, folded by default: time limits, attempts, proxy and certificates;
+//! and the temperature.
 
 use super::connection::ConnectionDraft;
 use super::model_fields::{field, row};

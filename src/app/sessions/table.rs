@@ -210,7 +210,7 @@ fn peak(ui: &mut Ui, summary: &SessionSummary) {
     let share = Share(summary.peak_share);
     let (about, help) = match summary.peak_accuracy {
         PeakAccuracy::Reported => ("", "as reported by the provider"),
-        PeakAccuracy::Estimated => ("≈", "estimated from samples of the text"),
+        PeakAccuracy::Estimated => ("≈", "estimated at least in part"),
     };
     let tone = palette(ui);
     let color = if share.0 >= 1.0 {

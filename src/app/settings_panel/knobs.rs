@@ -53,7 +53,7 @@ pub fn values(policy: &Policy, settings: &KnobSettings) -> KnobValues {
     values
 }
 
-/// Returns the nearest value that the knob can have.
+/// Returns the nearest value that the knob can have: a multiple of its step within its range.
 pub fn snapped(knob: &Knob, value: f64) -> f64 {
     let [low, high] = knob.range;
     if !value.is_finite() {
@@ -63,9 +63,9 @@ pub fn snapped(knob: &Knob, value: f64) -> f64 {
     if knob.step <= 0.0 {
         return value;
     }
-    let steps = ((value - low) / knob.step).round();
+    let steps = (value / knob.step).round();
     // Rounded, so that steps of 0.01 give exact decimals.
-    let on_grid = ((low + steps * knob.step) * 1e9).round() / 1e9;
+    let on_grid = (steps * knob.step * 1e9).round() / 1e9;
     on_grid.clamp(low, high)
 }
 
@@ -144,6 +144,15 @@ mod tests {
         let set = KnobSettings::from([(key, 0.3)]);
         assert_eq!(values(&wide, &set).get("trigger"), Some(0.3));
         assert_eq!(values(&narrow, &set).get("threshold"), Some(0.5));
+    }
+
+    #[test]
+    fn values_are_multiples_of_the_step_also_if_the_range_begins_between_two() {
+        let share = knob("compact_to", "share of window", 0.4, [0.001, 0.99], 0.05);
+        assert_eq!(snapped(&share, 0.41), 0.4);
+        assert_eq!(snapped(&share, 0.0), 0.001);
+        let bytes = knob("min_bytes", "bytes", 4_096.0, [1.0, 1e6], 256.0);
+        assert_eq!(snapped(&bytes, 4_096.0), 4_096.0);
     }
 
     #[test]

@@ -249,14 +249,9 @@ pub(super) static ACTIONS: &[Action] = &[
         "?",
         "This sheet",
         When::NoDialog,
-        &[
-            named("Keyboard shortcuts", NONE, Key::Questionmark, |_| {
-                send(ShellCommand::ShowShortcuts)
-            }),
-            key(SHIFT, Key::Questionmark, |_| {
-                send(ShellCommand::ShowShortcuts)
-            }),
-        ],
+        &[named("Keyboard shortcuts", NONE, Key::Questionmark, |_| {
+            send(ShellCommand::ShowShortcuts)
+        })],
     ),
     in_session("Add a lane", |_| send(LanesCommand::Add)),
     in_session("Reset all settings", |_| send(SettingsCommand::Reset)),

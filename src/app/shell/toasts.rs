@@ -3,6 +3,8 @@
 
 use crate::app::theme::{palette, space};
 use crate::app::widgets::Tone;
+use crate::app::wording;
+use crate::units::Share;
 use egui::containers::panel::PanelState;
 use egui::{Align2, Area, Frame, Id, Label, Margin, Order, Rect, RichText, Ui, vec2};
 use std::time::Duration;
@@ -65,7 +67,8 @@ impl Toasts {
     /// Adds a notice of the scale of the window, instead of the one before.
     pub(in crate::app) fn zoomed(&mut self, scale: f32) {
         self.all.retain(|toast| !toast.text.starts_with(ZOOM));
-        self.info(format!("{ZOOM}{:.0} %", scale * 100.0));
+        let percent = wording::percent(Share(f64::from(scale)));
+        self.info(format!("{ZOOM}{percent}"));
     }
 
     fn add(&mut self, text: String, tone: Tone, stays: f64) {

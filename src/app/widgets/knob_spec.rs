@@ -1,6 +1,7 @@
 //! The description of a knob: its range, its step size, and the mapping to its rail and its text.
 
 use super::{Tone, grouped};
+use crate::app::wording;
 use std::ops::RangeInclusive;
 
 /// The state and description of a displayed knob.
@@ -80,27 +81,18 @@ impl KnobSpec<'_> {
             return self.value;
         }
         let whole = (value / self.step).round() * self.step;
-        let scale = 10f64.powi(self.decimals() + 2);
+        let scale = 10f64.powf(wording::decimals(self.step) as f64 + 2.0);
         ((whole * scale).round() / scale).clamp(*self.range.start(), *self.range.end())
     }
 
-    /// Returns whether two values are equal within half a step.
+    /// Returns whether two values are equal within a millionth of a step, the error of rounding.
     pub(super) fn is_same(&self, a: f64, b: f64) -> bool {
         (a - b).abs() <= self.step.abs() * 1e-6
     }
 
-    /// Returns the number of decimal places.
-    fn decimals(&self) -> i32 {
-        if self.step >= 1.0 {
-            0
-        } else {
-            (-self.step.log10()).ceil() as i32
-        }
-    }
-
     /// Formats a value as text.
     pub(super) fn text(&self, value: f64) -> String {
-        let decimals = self.decimals().max(0) as usize;
+        let decimals = wording::decimals(self.step);
         if decimals > 0 {
             format!("{value:.decimals$}")
         } else {

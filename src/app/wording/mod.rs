@@ -1,19 +1,21 @@
 //! Display text of numbers and facts. Only this module formats percentages in the window.
 //!
-//! Thousands are grouped as on the command line, `≈` precedes an estimate, and a percentage always names its base.
+//! Thousands are grouped as on the command line, and `≈` precedes an estimate.
 
 mod number;
 
 pub use number::{
     bytes, cost, count, difference, duration, grouped, minute, number, of_usable, of_window,
-    percent, quantity, rate, short, shown_difference, signed, tokens, typed_tokens, usd,
-    with_grouped,
+    percent, rate, short, shown_difference, signed, tokens, typed_tokens, usd, with_grouped,
 };
+
+pub use crate::analysis::query::kind_name as kind;
+pub use crate::figure::quantity;
 
 use crate::analysis::insight::{Certainty, Level};
 use crate::app::selection::CallRange;
 use crate::engine::{Hook, Knob, MessageStatus, WindowSource};
-use crate::session::{Kind, WrittenKind};
+use crate::session::WrittenKind;
 use crate::tokens::{Accuracy, TokenLedger};
 use crate::units::Share;
 use number::THIN;
@@ -29,7 +31,7 @@ pub fn believed_fill(believed: Share, actual: Share) -> String {
     }
 }
 
-/// Returns whether a belief is within 1 % of the limit.
+/// Returns whether believed and actual fill differ by less than one percentage point.
 pub fn is_believed_right(believed: Share, actual: Share) -> bool {
     (believed.0 - actual.0).abs() < 0.01
 }
@@ -113,22 +115,6 @@ pub fn hook(hook: Hook) -> &'static str {
     }
 }
 
-/// Returns the display name of a kind.
-pub fn kind(kind: Kind) -> &'static str {
-    match kind {
-        Kind::System => "system",
-        Kind::Tools => "tools",
-        Kind::User => "user",
-        Kind::Assistant => "assistant",
-        Kind::Thinking => "thinking",
-        Kind::ToolCall => "call",
-        Kind::ToolResult => "result",
-        Kind::Media => "media",
-        Kind::Summary => "summary",
-        Kind::Notice => "notice",
-    }
-}
-
 /// Label of sent content that is not recorded, at the bottom of a stack.
 pub const NOT_RECORDED: &str = "not recorded";
 /// Label of the same part of a stack if some of it is recorded.
@@ -169,8 +155,23 @@ pub fn knob_value(knob: &Knob, value: f64) -> String {
     if knob.step >= 1.0 && value >= 0.0 {
         return grouped(value.round() as u64);
     }
-    let places = if knob.step >= 0.1 { 1 } else { 2 };
+    let places = decimals(knob.step);
     format!("{value:.places$}")
+}
+
+/// Returns the decimal places of a setting with this step.
+pub fn decimals(step: f64) -> usize {
+    if step >= 1.0 {
+        0
+    } else {
+        // Without a step, values are shown with two places.
+        let places = (-step.log10()).ceil();
+        if places.is_finite() {
+            places as usize
+        } else {
+            2
+        }
+    }
 }
 
 /// Returns the short form of a unit.
@@ -201,6 +202,9 @@ pub fn certainty(certainty: Certainty) -> &'static str {
 
 /// Describes a call for the middle of a sentence: `at call 212`, `at the end (call 225)`.
 pub fn place(call: usize, n_calls: usize) -> String {
+    if n_calls == 0 {
+        return "at the end".to_owned();
+    }
     if call + 1 < n_calls {
         format!("at call {}", number(call))
     } else {

@@ -145,18 +145,6 @@ pub fn typed_tokens(text: &str) -> Option<Tokens> {
     digits.parse().ok().map(Tokens)
 }
 
-/// Formats a quantity of an expression: integers grouped, shares with three decimals.
-pub fn quantity(value: f64) -> String {
-    if value.is_infinite() {
-        return "never".to_owned();
-    }
-    if value.fract().abs() < 1e-9 && value >= 0.0 {
-        grouped(value as u64)
-    } else {
-        format!("{value:.3}")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -164,8 +164,8 @@ impl Flag {
     }
 }
 
-/// Returns the name of a kind in queries, as the window shows it.
-fn kind_name(kind: Kind) -> &'static str {
+/// Returns the name of a kind in queries and in the window.
+pub fn kind_name(kind: Kind) -> &'static str {
     match kind {
         Kind::ToolCall => "call",
         Kind::ToolResult => "result",
