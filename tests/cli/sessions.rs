@@ -98,7 +98,7 @@ fn results_are_cached_until_the_file_changes_or_the_state_is_cleared() {
     listed(home.path(), &["sessions", "--json", "--no-state"]);
     assert!(!kept.exists(), "--no-state keeps nothing");
     let first = listed(home.path(), &["sessions", "--json"]);
-    // What is remembered is believed: a title of ours comes back.
+    // A cached result is used without reading the file: the edited title is returned.
     let title = first["sessions"][0]["title"].as_str().unwrap();
     let text = fs::read_to_string(&kept).unwrap();
     fs::write(
@@ -263,7 +263,7 @@ fn a_session_of_several_files_is_listed_once() {
         [("Stored".into(), 1.into()), ("Word 0".into(), 3.into())]
     );
     assert_eq!(result["unreadable"], Value::Array(Vec::new()));
-    // The folder of one session is that session, wherever sessions are gone through.
+    // The folder of one session is that session, for every command that takes several sessions.
     let talk = home.path().join("mine/talk").to_string_lossy().into_owned();
     let result = listed(home.path(), &["sessions", &talk, "--json", "--no-state"]);
     assert_eq!(result["sessions"][0]["messages"], 3);

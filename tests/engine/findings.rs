@@ -91,7 +91,7 @@ fn an_estimate_that_undercounts_cjk_is_reported_with_the_reason() {
 #[test]
 fn a_wiped_short_conversation_is_reported_with_the_systems_message() {
     let mut talk = Talk::new();
-    // Fifteen messages of 9,000 characters: none is long enough to be shortened, and there is only one turn.
+    // Fifteen results of 9,000 characters: none is long enough to be shortened, and there is only one turn.
     talk.turn(15, 1_800);
     let case = case(&talk, 12_000);
     let found = found(&case, "cowagent", &[]);
@@ -154,7 +154,7 @@ fn history_removed_for_an_unrelated_error_is_reported_with_the_error() {
 }
 
 #[test]
-fn a_transient_error_removes_no_history() {
+fn a_transient_error_has_no_finding_of_an_unrelated_error() {
     let plain = case(&Talk::turns(6, 2, 40), 200_000);
     for (preset, error) in [
         ("cowagent", "timeout"),

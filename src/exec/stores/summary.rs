@@ -55,7 +55,7 @@ pub struct SessionSummary {
 pub enum PeakAccuracy {
     /// The provider reported it.
     Reported,
-    /// Estimated from samples, without instructions and tools that are not recorded.
+    /// Estimated at least in part. Without recorded usage, instructions and tools that are not recorded are not included.
     Estimated,
 }
 

@@ -1,4 +1,4 @@
-//! Compressed databases, and copies left by killed processes.
+//! Compressed databases.
 
 use super::{described, fixture, make, opened};
 use flate2::Compression;

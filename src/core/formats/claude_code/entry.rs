@@ -71,7 +71,7 @@ pub(super) enum EntryKind {
     Leaf(Id),
     /// A title, and whether the user set it.
     Title(Box<str>, bool),
-    /// The program cleared old tool results that it does not name.
+    /// The program cleared old tool results without recording which.
     Microcompaction,
     /// End of a managed conversation, with its calibration.
     Managed(Option<Calibration>),

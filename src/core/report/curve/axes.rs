@@ -181,13 +181,13 @@ fn straighten(points: &mut Vec<[f64; 2]>) {
 fn round_numbers(most: f64, n: usize) -> Vec<f64> {
     let rough = (most / n as f64).max(1.0);
     let unit = 10_f64.powf(rough.log10().floor());
-    let call = [1.0, 2.0, 5.0, 10.0]
+    let distance = [1.0, 2.0, 5.0, 10.0]
         .into_iter()
         .map(|m| m * unit)
-        .find(|call| *call >= rough)
+        .find(|distance| *distance >= rough)
         .unwrap_or(unit);
-    let count = (most / call) as usize;
-    (1..=count).map(|i| i as f64 * call).collect()
+    let count = (most / distance) as usize;
+    (1..=count).map(|i| i as f64 * distance).collect()
 }
 
 #[cfg(test)]

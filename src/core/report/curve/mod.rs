@@ -174,7 +174,7 @@ fn row(axes: &Axes, lane: &CurveLane<'_>, y: f32, shapes: &mut Vec<Shape>) {
     shapes.push(text(at, label, Ink::Weak, Anchor::Start));
 }
 
-/// Draws the legend below the last row, which ends at `end`.
+/// Draws the legend below the last row. `end` is half a row below that row.
 fn legend(end: f32, shapes: &mut Vec<Shape>) {
     let y = end + 8.0;
     shapes.push(strokes([tick(LEFT + 3.0, y)].into_iter(), Ink::Weak));

@@ -60,7 +60,7 @@ pub struct Compacted {
 
 /// `run_compaction`.
 ///
-/// Any failure leaves the messages unchanged. A blank answer counts as an answer. Does not check whether the result is
+/// Any failure leaves the messages unchanged. An empty answer is a failure; an answer of white space only is not. Does not check whether the result is
 /// smaller.
 ///
 /// # Errors

@@ -46,7 +46,7 @@ impl Named {
     }
 }
 
-/// Equal if the action and the numbers are equal.
+/// Equal if the action, its settings, its numbers and the assumed answer are equal.
 impl PartialEq for Named {
     fn eq(&self, other: &Self) -> bool {
         self.spec.name == other.spec.name
