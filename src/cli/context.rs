@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 /// Write the context of a call, as recorded or under a policy
 #[derive(Debug, clap::Args)]
 #[command(
+    mut_arg("policies", |arg| arg.help("Preset or policy file (at most one) [default: as recorded]")),
     after_help = "The conversation ends before the answer of that call. The written file is read again and checked; exit code 1 if a check fails. The source is never modified, nothing is overwritten.\n\nExamples:\n  plimsoll context sample_sessions/compacted.jsonl --at-call 35 -o call-35.jsonl"
 )]
 pub(super) struct Args {
@@ -36,7 +37,7 @@ pub(super) struct Args {
     /// Author of summaries: digest (offline) or text:SUMMARY
     #[arg(long, value_name = "NAME", value_parser = model::offline, default_value = "digest")]
     summarizer: Summarizer,
-    /// New file [default: NAME-call-N in the source's folder]
+    /// New file [default: NAME-call-N in the source's folder, or in the current folder if the source is in an agent's session store]
     #[arg(short, long, value_name = "OUT", value_parser = compact::output)]
     output: Option<PathBuf>,
     #[command(flatten)]

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// Convert a session to another format and report what that format cannot hold
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Writes the whole history, without compaction, and compares the written file with the source: every text, call, result and image. Exit code 1 if a message lost content. The source is never modified, nothing is overwritten. `compact --policy none` and `context` write the context of a call instead.\n\nExamples:\n  plimsoll convert sample_sessions/handoff.json --to anthropic_messages -o converted.json"
+    after_help = "Writes the whole history, without compaction, and compares the written file with the source. Exit code 1 if a text, call, result, image or tool definition is missing. Missing reasoning, error flags, times and ids are only listed. The source is never modified, nothing is overwritten. `compact --policy none` and `context` write the context of a call instead.\n\nExamples:\n  plimsoll convert sample_sessions/handoff.json --to anthropic_messages -o converted.json"
 )]
 pub(super) struct Args {
     #[command(flatten)]
@@ -29,7 +29,7 @@ pub(super) struct Args {
         help = "openai_chat, anthropic_messages, or the source's own format (an exact copy)"
     )]
     to: &'static Format,
-    /// New file [default: NAME-FORMAT in the source's folder]
+    /// New file [default: NAME-FORMAT in the source's folder, or in the current folder if the source is in an agent's session store]
     #[arg(short, long, value_name = "OUT", value_parser = compact::output)]
     output: Option<PathBuf>,
 }

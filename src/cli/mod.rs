@@ -1,8 +1,8 @@
 //! The command line: one file per command, one row per command in `commands!`.
 //!
 //! Results go to standard output, everything else to standard error. Exit codes: 0 done; 1 a check failed; 2 invalid
-//! input or usage, with one line on standard error and nothing written. Without a command it returns what the window
-//! opens ([`Invocation::Window`]).
+//! input or usage, or a failed model request, with one line on standard error and no result written. Without a command it
+//! returns what the window opens ([`Invocation::Window`]).
 //!
 //! # How to write a command
 //!
@@ -137,7 +137,7 @@ commands! {
     disable_help_subcommand = true,
     max_term_width = 120,
     override_usage = "plimsoll [FILE|FOLDER]... [OPTIONS]\n       plimsoll COMMAND [OPTIONS]",
-    after_help = "Without a command, plimsoll opens the window; `plimsoll help window` lists its options. Exit codes: 0 done, 1 a check failed, 2 invalid input or usage.\n\nExamples:\n  plimsoll sample_sessions/compacted.jsonl\n  plimsoll replay sample_sessions/compacted.jsonl --policy prune"
+    after_help = "Without a command, plimsoll opens the window; `plimsoll help window` lists its options. Exit codes: 0 done, 1 a check failed, 2 invalid input or usage, or a failed model request.\n\nExamples:\n  plimsoll sample_sessions/compacted.jsonl\n  plimsoll replay sample_sessions/compacted.jsonl --policy prune"
 )]
 struct Cli {
     #[command(subcommand)]

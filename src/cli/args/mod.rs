@@ -26,13 +26,13 @@ pub(in crate::cli) struct GlobalOptions {
     /// Context window in tokens (200000, 200k, 1M) [default: the model's]
     #[arg(long, global = true, hide = true, value_name = "TOKENS", value_parser = nonzero_tokens)]
     pub(in crate::cli) window: Option<Tokens>,
-    /// Tokens of the window that are kept for the answer [default: the policy's]
+    /// Tokens of the window that are kept for the answer; policies without this setting ignore it [default: the policy's]
     #[arg(long, global = true, hide = true, value_name = "TOKENS", value_parser = values::tokens)]
     pub(in crate::cli) output_reserve: Option<Tokens>,
     /// Tokenizer
     #[arg(long, global = true, hide = true, value_name = "NAME", value_parser = values::counter(), default_value = tokens::default_counter().name)]
     pub(in crate::cli) counter: &'static Counter,
-    /// Conversation of a file that holds several, from 1 [default: the first; sweep and gate: all]
+    /// Conversation of a file that holds several, from 1 [default: the first; evaluate, sweep and gate: all]
     #[arg(long, global = true, hide = true, value_name = "N", value_parser = ordinal)]
     pub(in crate::cli) conversation: Option<usize>,
     /// Assume that the agent's program was restarted before this call (repeatable)

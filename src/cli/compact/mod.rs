@@ -21,13 +21,14 @@ use std::path::{Path, PathBuf};
 /// Run a policy and write the managed conversation to a new file
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Nothing is overwritten. The written file is read again and checked; exit code 1 if a check fails or a summary is rejected. If the policy does not act, nothing is written. `restore` needs the sidecars in the folder of OUT.\n\nExamples:\n  plimsoll compact sample_sessions/compacted.jsonl --policy prune --schedule replay -o managed.jsonl"
+    mut_arg("policies", |arg| arg.help("Preset or policy file (exactly one, required)")),
+    after_help = "Nothing is overwritten. The written file is read again and checked. Exit code 1 if a check fails, or if a rejected summary leaves nothing to write. If the policy does not act, nothing is written. `restore` needs the sidecars in the folder of OUT.\n\nExamples:\n  plimsoll compact sample_sessions/compacted.jsonl --policy prune --schedule replay -o managed.jsonl"
 )]
 pub(super) struct Args {
     #[command(flatten)]
     file: FileArg,
     /// now: apply the policy once to the last context; replay: as if it had been active from the first call
-    #[arg(long, value_parser = ["now", "replay"], default_value = "now")]
+    #[arg(long, value_parser = ["now", "replay"], default_value = "now", hide_possible_values = true)]
     schedule: String,
     /// Last call to include, from 1 [default: the end of the session]
     #[arg(long, value_name = "N", value_parser = ordinal)]
@@ -37,16 +38,16 @@ pub(super) struct Args {
     force: bool,
     #[command(flatten)]
     lanes: LaneArgs,
-    /// New file [default: NAME-managed-N in the source's folder]
+    /// New file [default: NAME-managed-N in the source's folder, or in the current folder if the source is in an agent's session store]
     #[arg(short, long, value_name = "OUT", value_parser = output, help_heading = "Output")]
     output: Option<PathBuf>,
     /// Format of the new file [default: the source's if supported]
     #[arg(long, value_name = "FORMAT", value_parser = format, help_heading = "Output")]
     format: Option<&'static Format>,
-    /// Folder for files that the policy writes [default: OUT.files]
+    /// Folder for the policy's files [default: OUT.files, without OUT's extension]
     #[arg(long, value_name = "FOLDER", value_parser = output, help_heading = "Output")]
     files: Option<PathBuf>,
-    /// Add a new session to the agent's own store (Claude Code, Codex) and print the command that resumes it
+    /// Add a new session to the agent's own store (Claude Code, Codex), without sidecars for `restore`, and print the command that resumes it; not with -o
     #[arg(long, conflicts_with = "output", help_heading = "Output")]
     resumable: bool,
     #[command(flatten)]

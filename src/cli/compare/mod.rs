@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// Compare two sessions: size, composition, cost, tools, and what only one contains
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Compares what the files record, without any policy. Messages match by their content, in order; a message with the same tool call and other content is changed. Files and other facts match by their text. Differences are B minus A. --json lists everything, with the context of each call.\n\nExamples:\n  plimsoll compare sample_sessions/compacted.jsonl sample_sessions/slow-growth.jsonl"
+    after_help = "Compares what the files record, without any policy. Messages match by their content, wherever they are; a message of the same tool call (by its id) with other content is changed. Files and other facts match by their text. Differences are B minus A. --json lists everything, with the context of each call.\n\nExamples:\n  plimsoll compare sample_sessions/compacted.jsonl sample_sessions/slow-growth.jsonl"
 )]
 pub(super) struct Args {
     /// First session file

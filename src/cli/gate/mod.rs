@@ -25,7 +25,8 @@ use std::path::{Path, PathBuf};
 /// Check policies against limits and a baseline, for continuous integration
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Exit code 1: a regression, an exceeded limit, or nothing to compare.\n\nExamples:\n  plimsoll gate sample_sessions --policy prune --baseline gate.json --write-baseline\n  plimsoll gate sample_sessions --policy prune --baseline gate.json"
+    mut_arg("policies", |arg| arg.help("Preset or policy file; @LANE names it (required, repeatable)")),
+    after_help = "Exit code 1: a regression, an exceeded limit, or nothing that could be compared or judged.\n\nExamples:\n  plimsoll gate sample_sessions --policy prune --baseline gate.json --write-baseline\n  plimsoll gate sample_sessions --policy prune --baseline gate.json"
 )]
 pub(super) struct Args {
     /// Session files or folders

@@ -26,7 +26,7 @@ pub(super) use search::SessionSearch;
 /// List the sessions of the agents on this machine, or of a folder, newest first
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Without a folder, only the agents' own folders are searched, by file name; links are not followed. Results are cached by size and modification time. Sessions of a database or of a file with several are listed separately, with the --conversation that opens them. The peak is the largest context as a share of the context window, including the context at the end. ≈ marks an estimate from samples, without what is not recorded. --search reads every file, or the search index if you switched it on (`plimsoll state enable index`).\n\nExamples:\n  plimsoll sessions sample_sessions\n  plimsoll sessions --search 'kind:result tokens>2000 error' sample_sessions"
+    after_help = "Without a folder, only the agents' own folders are searched, by file name; links are not followed. Results are cached by size and modification time. Sessions of a database or of a file with several are listed separately, with the --conversation that opens them. The peak is the largest context as a share of the context window, including the context at the end. ≈ marks a peak that is estimated at least in part; without recorded usage, it lacks what is not recorded. --search reads every file, or the search index if you switched it on (`plimsoll state enable index`).\n\nExamples:\n  plimsoll sessions sample_sessions\n  plimsoll sessions --search 'kind:result tokens>2000 error' sample_sessions"
 )]
 pub(super) struct Args {
     /// Folders or session files [default: the agents' own folders]
