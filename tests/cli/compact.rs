@@ -389,3 +389,51 @@ fn a_context_far_below_the_window_is_not_changed() {
         );
     }
 }
+
+#[test]
+fn a_session_of_picoclaw_with_removed_messages_is_written_and_restored() {
+    let said = |idx: usize| {
+        let role = ["user", "assistant"][idx % 2];
+        serde_json::json!({"role": role, "content": format!("message {idx} {}", "word ".repeat(200))})
+    };
+    // A line that is no message is counted by `skip` too.
+    let mut messages: Vec<Value> = (0..16).map(said).collect();
+    messages.insert(1, "torn".into());
+    let session = serde_json::json!({
+        "key": "k", "messages": messages, "summary": "Earlier: words.", "skip": 5, "count": 17,
+    });
+    let here = folder();
+    let source = session.to_string();
+    fs::write(here.path().join("s.json"), &source).expect("a new file");
+    let inspected = json(&plimsoll(here.path(), &["inspect", "s.json", "--json"]));
+    assert_eq!(inspected["format"], "picoclaw");
+    let options = "--policy truncate --set keep_recent=4 --window 4000 --output-reserve 500 --json";
+    for more in [
+        "--schedule now --force -o now.json",
+        "--schedule replay --set compression_trigger=0.1 -o replay.json",
+    ] {
+        let args = format!("compact s.json {options} {more}");
+        let words: Vec<&str> = args.split(' ').collect();
+        let compacted = json(&plimsoll(here.path(), &words));
+        let checks = compacted["checks"].as_array().expect("checks");
+        assert!(
+            checks.iter().all(|check| check["ok"] == true),
+            "{compacted}"
+        );
+        let output = compacted["output"].as_str().expect("a file");
+        let text = fs::read_to_string(here.path().join(output)).expect("it was written");
+        let written: Value = serde_json::from_str(&text).expect("JSON");
+        let n_messages = written["messages"].as_array().expect("messages").len();
+        assert_eq!(
+            (&written["skip"], &written["count"]),
+            (&0.into(), &n_messages.into())
+        );
+        stdout(&plimsoll(
+            here.path(),
+            &["restore", output, "-o", "again.json"],
+        ));
+        let again = here.path().join("again.json");
+        assert_eq!(fs::read_to_string(&again).expect("it was written"), source);
+        fs::remove_file(again).expect("it was written");
+    }
+}

@@ -3,13 +3,14 @@
 //! removed messages (`skip`), combined by [`combined`]. JSON Lines without metadata are read by
 //! [`super::openai_chat`].
 
+use super::editing::{patched, with_member};
 use super::message_list::{self, Dialect, Writes};
 use super::{
-    FolderFile, Format, Input, ParseError, Parsed, Probe, RecordedData, content, folder, json,
-    openai_chat,
+    CannotExport, FolderFile, Format, Input, ParseError, Parsed, Probe, RecordedData, content,
+    folder, json, openai_chat,
 };
 use crate::progress::Progress;
-use crate::session::{Call, Draft, Message, RecordedCompaction, Role, Session};
+use crate::session::{Call, Draft, Managed, Message, RecordedCompaction, Role, Session};
 use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format {
@@ -18,7 +19,7 @@ pub(super) const FORMAT: Format = Format {
     detect,
     combine_files: Some(combined),
     parse,
-    write_own: Some(|session, managed| message_list::write_own(session, managed, &DIALECT)),
+    write_own: Some(write_own),
     recorded: &[RecordedData::Times, RecordedData::Compactions],
     ..Format::READ_ONLY
 };
@@ -73,23 +74,48 @@ fn combined(files: &[FolderFile]) -> Option<Vec<u8>> {
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut parsed = message_list::read(input, progress, &DIALECT)?;
-    let whole = json::document_span(&input.bytes.whole());
-    let skip = json::member(&input.bytes.whole(), &whole, "skip");
-    let skip =
-        skip.and_then(|place| json::u64_at(&json::parse_span(&input.bytes.whole(), &place)?, &[]));
-    if let Some(skip) = skip
-        .and_then(|n| usize::try_from(n).ok())
-        .filter(|n| *n > 0)
-    {
+    let bytes = input.bytes.whole();
+    let whole = json::document_span(&bytes);
+    let skip = json::member(&bytes, &whole, "skip");
+    let skip = skip.and_then(|place| json::u64_at(&json::parse_span(&bytes, &place)?, &[]));
+    let skip = skip.and_then(|n| usize::try_from(n).ok());
+    if let Some(skip) = skip.filter(|n| *n > 0) {
+        // Lines that are no messages are counted too.
+        let list = json::member(&bytes, &whole, "messages");
+        let elements = list.and_then(|list| json::elements(&bytes, &list));
+        let start = elements.and_then(|elements| Some(elements.get(skip)?.start));
         for session in &mut parsed.sessions {
-            add_compaction(session, skip);
+            add_compaction(session, start);
         }
     }
     Ok(parsed)
 }
 
-/// Records a compaction that replaced the first `skip` messages by the summary.
-fn add_compaction(session: &mut Session, skip: usize) {
+/// Writes a managed conversation. Its list is the whole context, so that nothing of it is skipped.
+fn write_own(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
+    let bytes = message_list::write_own(session, managed, &DIALECT)?;
+    if managed.is_everything(session) {
+        return Ok(bytes);
+    }
+    let whole = json::document_span(&bytes);
+    let list = json::member(&bytes, &whole, "messages");
+    let elements = list.and_then(|list| json::elements(&bytes, &list));
+    let n_messages = elements.map_or(0, |elements| elements.len());
+    let mut patches = Vec::new();
+    for (key, number) in [("skip", 0), ("count", n_messages)] {
+        if let Some(place) = json::member(&bytes, &whole, key) {
+            patches.push((place, number.to_string().into_bytes()));
+        }
+    }
+    // A document without the member is no session of PicoClaw.
+    if json::member(&bytes, &whole, "summary").is_none() {
+        patches.push(with_member(&bytes, &whole, "summary", b"\"\""));
+    }
+    Ok(patched(&bytes, &whole, patches))
+}
+
+/// Records a compaction that replaced the messages before this byte, or all of them, by the summary.
+fn add_compaction(session: &mut Session, start: Option<usize>) {
     let is_summary = |m: &Message| m.raw.is_empty() && m.is_summary;
     let summaries: Vec<usize> = (0..session.messages.len())
         .filter(|idx| is_summary(&session.messages[*idx]))
@@ -97,9 +123,12 @@ fn add_compaction(session: &mut Session, skip: usize) {
     for idx in &summaries {
         session.messages[*idx].in_history = false;
     }
-    let mut lines =
-        (0..session.messages.len()).filter(|idx| !session.messages[*idx].raw.is_empty());
-    let before_message = lines.nth(skip).unwrap_or(session.messages.len());
+    let is_kept = |message: &Message| {
+        let first = message.raw.first();
+        first.is_some_and(|span| start.is_some_and(|start| span.start >= start))
+    };
+    let before_message = session.messages.iter().position(is_kept);
+    let before_message = before_message.unwrap_or(session.messages.len());
     let is_after = |call: &Call| call.context_end >= before_message;
     session.compactions.push(RecordedCompaction {
         before_message,
