@@ -121,11 +121,13 @@ fn by_event<'a>(case: &Case, context: &'a Context) -> ByEvent<'a> {
                 removed
                     .messages
                     .push((message, was - Tokens::from(entry.tokens)));
-                removed.replacement = marker.map(|marker| WrittenText {
-                    text: &marker.text,
-                    tokens: Tokens::from(marker.tokens),
-                    is_predicted: marker.is_predicted,
-                });
+                if let Some(marker) = marker {
+                    removed.replacement = Some(WrittenText {
+                        text: &marker.text,
+                        tokens: Tokens::from(marker.tokens),
+                        is_predicted: marker.is_predicted,
+                    });
+                }
             }
         }
     }

@@ -23,7 +23,8 @@ pub struct Fit {
     /// Mean absolute error of the fit, as a share of the reported tokens. Any line fits fewer than three calls; the
     /// error is then that of an uncalibrated count.
     pub error: Share,
-    /// Error of predicting each call from earlier calls only; `unfitted_error` for a single call.
+    /// Error of predicting each call from earlier calls only; `unfitted_error` if no call has an earlier one in its
+    /// stretch.
     pub prequential_error: Share,
     /// Mean absolute error of the counts without the fit.
     pub unfitted_error: Share,
@@ -134,11 +135,7 @@ pub(super) fn fit(calls: &[Call]) -> Option<(Fit, Vec<Stretch>)> {
         overhead: lines.overheads[0],
         factor: lines.factor,
         error,
-        prequential_error: if calls.len() < 2 {
-            unfitted_error
-        } else {
-            prequential_error(calls)
-        },
+        prequential_error: prequential_error(calls).unwrap_or(unfitted_error),
         unfitted_error,
         calls: calls.len(),
         stretches,
@@ -268,8 +265,9 @@ fn mean_error<'a>(predicted: impl Iterator<Item = (&'a Call, f64)>) -> Share {
 }
 
 /// Returns the error of predicting each call with least squares from the calls before it in its stretch. Uses the slope
-/// of the previous stretch until the stretch has its own. Does not predict the first call of a stretch.
-fn prequential_error(calls: &[Call]) -> Share {
+/// of the previous stretch until the stretch has its own. Does not predict the first call of a stretch; `None` if there
+/// are no others.
+fn prequential_error(calls: &[Call]) -> Option<Share> {
     let mut predictions = Vec::with_capacity(calls.len());
     let mut usual_factor = 1.0;
     for stretch in stretches_of(calls) {
@@ -282,7 +280,7 @@ fn prequential_error(calls: &[Call]) -> Share {
         }
         usual_factor = sums.factor().unwrap_or(usual_factor);
     }
-    mean_error(predictions.into_iter())
+    (!predictions.is_empty()).then(|| mean_error(predictions.into_iter()))
 }
 
 /// Incremental least squares with running means and moments.

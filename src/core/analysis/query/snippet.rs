@@ -54,7 +54,10 @@ impl Query {
             turn: subject.message.turn,
             role: subject.message.author(subject.parts),
             kind: part.map_or(Kind::Notice, |part| kind_of(subject.message, part)),
-            tool: part.and_then(|part| part.body.tool()).map(Into::into),
+            tool: part
+                .and_then(|part| part.body.tool())
+                .filter(|tool| !tool.is_empty())
+                .map(Into::into),
             tokens: subject.tokens,
             snippet: self.snippet(subject, hit, chars),
         })

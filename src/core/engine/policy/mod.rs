@@ -263,7 +263,7 @@ impl Policy {
             expr.bind(&self.bindings(values)).value(&moment)
         } else {
             let knob = self.knob_for(KnobRole::OutputReserve);
-            knob.and_then(|k| values.get(&k.name)).unwrap_or(0.0)
+            knob.map_or(0.0, |knob| values.get(&knob.name).unwrap_or(knob.value))
         };
         Tokens(reserve.max(0.0).round() as u64)
     }

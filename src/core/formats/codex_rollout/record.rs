@@ -47,12 +47,13 @@ impl Record {
     }
 }
 
-/// Returns the byte range of a record's item, which a managed conversation keeps verbatim.
+/// Returns the byte range of a record's item, which a managed conversation keeps verbatim; none for an item that is written
+/// new.
 pub(super) fn kept(record: &[u8]) -> Vec<Span> {
-    vec![match Record::at(record, &(0..record.len())) {
-        Record::InFile(span) => span,
-        Record::Generated(_) => 0..record.len(),
-    }]
+    match Record::at(record, &(0..record.len())) {
+        Record::InFile(span) => vec![span],
+        Record::Generated(_) => Vec::new(),
+    }
 }
 
 /// Returns a message item with this text.

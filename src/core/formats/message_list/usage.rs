@@ -43,13 +43,13 @@ pub(in crate::formats) fn time_of(record: &Value) -> Option<Millis> {
     TIMES.iter().find_map(|path| json::millis_at(record, path))
 }
 
-/// Reads usage in either provider's form. Returns `None` if all counts are zero or missing.
+/// Reads usage in any provider's form. Returns `None` if the input is zero or missing.
 pub(in crate::formats) fn of_usage(usage: &Value) -> Option<Usage> {
     let count = |path: &[&str]| counts::tokens_at(usage, path);
     let read = count(&["cache_read_input_tokens"]);
     let write = count(&["cache_creation_input_tokens"]);
     let cache_write_hour = count(&["cache_creation", "ephemeral_1h_input_tokens"]);
-    let found = if let Some(input) = count(&["prompt_tokens"]) {
+    let found = if let Some(input) = count(&["prompt_tokens"]).filter(|n| *n > Tokens::ZERO) {
         let read = count(&["prompt_tokens_details", "cached_tokens"])
             .or_else(|| count(&["prompt_cache_hit_tokens"]))
             .or(read);
@@ -64,11 +64,12 @@ pub(in crate::formats) fn of_usage(usage: &Value) -> Option<Usage> {
     } else {
         Usage {
             input: count(&["input_tokens"])? + read.unwrap_or_default() + write.unwrap_or_default(),
-            cache_read: read,
+            // Part of the input, unlike the counts of Anthropic.
+            cache_read: read.or_else(|| count(&["input_tokens_details", "cached_tokens"])),
             cache_write: write,
             cache_write_hour,
             output: count(&["output_tokens"]),
-            reasoning: None,
+            reasoning: count(&["output_tokens_details", "reasoning_tokens"]),
         }
     };
     (found.input > Tokens::ZERO).then_some(found)

@@ -10,7 +10,7 @@ const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇',
 /// Characters of a lane's name.
 const NAME: usize = 20;
 
-/// Draws every lane that has a call.
+/// Draws all lanes, if any has a call.
 pub(super) fn sketch(out: &mut String, report: &Report) {
     if report.lanes.iter().all(|lane| lane.columns.is_empty()) {
         return;
