@@ -153,16 +153,16 @@ impl LaneConfig {
     }
 }
 
-/// Appends a number to repeated names.
+/// Appends a number to repeated names, so that all are unique.
 pub fn numbered<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let mut seen: Vec<&str> = Vec::new();
-    let mut all = Vec::new();
-    for name in names {
-        seen.push(name);
-        all.push(match seen.iter().filter(|s| **s == name).count() {
-            1 => name.to_owned(),
-            nth => format!("{name} {nth}"),
-        });
+    let names: Vec<&str> = names.collect();
+    let mut all: Vec<String> = Vec::with_capacity(names.len());
+    for (at, name) in names.iter().enumerate() {
+        let is_repeated = names[..at].contains(name);
+        let is_free = |new: &String| !all.contains(new) && !names.contains(&new.as_str());
+        let mut others = (2..).map(|nth| format!("{name} {nth}"));
+        let other = is_repeated.then(|| others.find(is_free)).flatten();
+        all.push(other.unwrap_or_else(|| (*name).to_owned()));
     }
     all
 }
@@ -177,6 +177,11 @@ mod tests {
         assert_eq!(
             numbered(names.into_iter()),
             ["truncate", "prune", "truncate 2", "truncate 3"]
+        );
+        let names = ["prune 2", "prune", "prune", "prune"];
+        assert_eq!(
+            numbered(names.into_iter()),
+            ["prune 2", "prune", "prune 3", "prune 4"]
         );
     }
 

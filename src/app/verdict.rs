@@ -170,15 +170,14 @@ fn layout(ui: &Ui, verdict: &Verdict, width: f32) -> std::sync::Arc<Galley> {
 fn rects(galley: &Galley, chars: std::ops::Range<usize>) -> Vec<Rect> {
     let mut rects: Vec<Rect> = Vec::new();
     for at in chars {
-        let from = galley.pos_from_cursor(CCursor::new(at));
-        let to = galley.pos_from_cursor(CCursor::new(at + 1));
-        // The last rectangle of a line ends where the next one begins.
-        let right = if to.top() > from.top() {
-            from.right()
-        } else {
-            to.right()
+        // Between two rows, a character begins on the second and ends on the first.
+        let begin = CCursor {
+            prefer_next_row: true,
+            ..CCursor::new(at)
         };
-        let glyph = Rect::from_min_max(from.min, pos2(right, from.bottom()));
+        let from = galley.pos_from_cursor(begin);
+        let to = galley.pos_from_cursor(CCursor::new(at + 1));
+        let glyph = Rect::from_min_max(from.min, pos2(to.right(), from.bottom()));
         match rects.last_mut() {
             Some(line) if line.top() == glyph.top() => *line = line.union(glyph),
             _ => rects.push(glyph),

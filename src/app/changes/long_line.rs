@@ -9,7 +9,7 @@ pub(super) const LONG: usize = 2_000;
 const ENDS: usize = 600;
 /// Characters shown before and after the difference of two long lines.
 const AROUND: usize = 160;
-/// Minimum size of the common ends of two long lines to treat one as a change of the other.
+/// Minimum characters of the common ends of two long lines to treat one as a change of the other.
 const MIN_COMMON: usize = 16;
 
 /// Returns two long lines, reduced to their difference and some characters around it.
@@ -26,7 +26,8 @@ pub(super) fn pair(removed: &str, added: &str) -> [DiffLine; 2] {
         .take_while(|(a, b)| a == b)
         .count();
     let end = removed.len() - removed.ceil_char_boundary(removed.len() - same);
-    if removed[..begin].chars().count() + end < MIN_COMMON {
+    let ending = &removed[removed.len() - end..];
+    if removed[..begin].chars().count() + ending.chars().count() < MIN_COMMON {
         return [plain(Side::Removed, removed), plain(Side::Added, added)];
     }
     let line = |side: Side, text: &str| {

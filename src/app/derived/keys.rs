@@ -22,6 +22,14 @@ pub(super) struct CounterKey {
     pub(super) counter: &'static str,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct ReuseKey {
+    pub(super) counted: CounterKey,
+    /// Calls overflow by the window and the output reserve.
+    pub(super) window: Option<Tokens>,
+    pub(super) output_reserve: Tokens,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RunsKey {
     pub(super) document: u64,

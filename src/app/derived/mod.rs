@@ -31,7 +31,7 @@ use crate::engine::Sample;
 use crate::tokens::TokenLedger;
 use keys::{
     CallsKey, ChangesKey, CounterKey, DifferencesKey, EvaluationKey, EventsKey, HitsKey,
-    InsightsKey, LossesKey, OrderKey, RowsKey, RunsKey, TextKey, TriedSettingKey,
+    InsightsKey, LossesKey, OrderKey, ReuseKey, RowsKey, RunsKey, TextKey, TriedSettingKey,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -101,7 +101,7 @@ results! {
     /// Returns the index of the session's names.
     names: u64 => Names, "names", SlowFor::BytesAbove(100_000);
     /// Returns the distances of the agent's references.
-    reuse_distances: CounterKey => ReuseDistances, "reuse distances", SlowFor::BytesAbove(100_000);
+    reuse_distances: ReuseKey => ReuseDistances, "reuse distances", SlowFor::BytesAbove(100_000);
     /// Returns the losses of all lanes, possibly of earlier runs.
     losses: LossesKey => Losses, "losses", SlowFor::MessagesAbove(500);
     /// Returns the facts of the session, once requested.

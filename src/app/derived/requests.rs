@@ -3,7 +3,7 @@
 use super::Derived;
 use super::keys::{
     CallsKey, CounterKey, DifferencesKey, EvaluationKey, EventsKey, InsightsKey, LossesKey,
-    RowsKey, RunsKey, TriedSettingKey,
+    ReuseKey, RowsKey, RunsKey, TriedSettingKey,
 };
 use crate::analysis::facts::Facts;
 use crate::analysis::loss::Names;
@@ -203,14 +203,18 @@ impl Derived {
         let Some(names) = self.names.of(&document.id).map(Arc::clone) else {
             return;
         };
-        let key = CounterKey {
-            document: document.id,
-            counter: runs.config.counter,
+        let key = ReuseKey {
+            counted: CounterKey {
+                document: document.id,
+                counter: runs.config.counter,
+            },
+            window: runs.config.window,
+            output_reserve: runs.output_reserve,
         };
         let (of_runs, of_names) = (Arc::clone(&runs), Arc::clone(&names));
         self.reuse_distances
             .request(ctx, self.mode, &key, move |_| {
-                ReuseDistances::new(&of_names, &of_runs.case, of_runs.output_reserve)
+                ReuseDistances::new(&of_names, &of_runs)
             });
         let Some(reuse) = self.reuse_distances.of(&key).map(Arc::clone) else {
             return;

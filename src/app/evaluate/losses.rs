@@ -7,13 +7,14 @@ use crate::analysis::loss::{
 };
 use crate::app::cost::billing::BillingChoice;
 use crate::app::runs::replays::{LaneRun, Runs};
-use crate::app::settings_panel::policies;
+use crate::app::settings_panel::{knobs, policies};
 use crate::engine::{Case, Outcome, simulate};
-use crate::units::{Share, Tokens, Usd};
+use crate::units::{Share, Usd};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Reuse distances of the agent's references, and the bounds of a lossless policy. Independent of all settings.
+/// Reuse distances of the agent's references, which depend on no setting, and the bounds of a lossless policy, which depend
+/// on the context window and the output reserve.
 #[derive(Debug)]
 pub struct ReuseDistances {
     /// Distances of all references.
@@ -33,13 +34,14 @@ pub struct LosslessBounds {
 
 impl ReuseDistances {
     /// Computes the distances and bounds.
-    pub fn new(names: &Names, case: &Case, output_reserve: Tokens) -> Self {
-        let none = policies::none();
+    pub fn new(names: &Names, runs: &Runs) -> Self {
+        let (case, none) = (&runs.case, policies::bundled_none());
+        let values = knobs::values(&none, &runs.config.knobs);
         Self {
             curves: reuse_distances(names, case),
             bounds: LosslessBounds {
-                none: simulate(case, &none, &none.defaults(), None),
-                hindsight: hindsight(names, case, output_reserve),
+                none: simulate(case, &none, &values, None),
+                hindsight: hindsight(names, case, runs.output_reserve),
             },
         }
     }

@@ -8,11 +8,11 @@ use crate::app::background::latest_result::WorkMode;
 use crate::app::open::document::Document;
 use crate::app::runs::replays::Runs;
 use crate::app::selection::Selection;
-use crate::app::settings_panel::policies::{self, NONE};
+use crate::app::settings_panel::policies;
 use crate::engine::Schedule;
 use crate::exec::model::context_length;
 use crate::exec::{self, ExportJob, Model, RunLog, Summarizer, request_cost};
-use crate::{formats, presets};
+use crate::formats;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -287,7 +287,7 @@ impl Export {
             let lane = runs.lanes.get(lane)?;
             ((*lane.policy).clone(), lane.knobs.clone())
         } else {
-            let none = presets::by_name(NONE).unwrap_or_else(policies::none);
+            let none = policies::bundled_none();
             let knobs = none.defaults();
             (none, knobs)
         };

@@ -11,7 +11,7 @@ use crate::app::settings_panel::policies::NONE;
 use crate::engine::{KnobValues, recorded, simulate};
 use crate::report::{Played, Report, Subject, draw, html, markdown, series, svg};
 use crate::units::Tokens;
-use crate::{exec, formats, presets};
+use crate::{exec, formats};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -255,7 +255,7 @@ fn played(runs: &Runs, lane: &LaneRun, name: &str) -> Played {
 
 /// Returns the lane without management, measured against the same output reserve.
 fn none(runs: &Runs) -> Played {
-    let policy = presets::by_name(NONE).unwrap_or_else(crate::app::settings_panel::policies::none);
+    let policy = crate::app::settings_panel::policies::bundled_none();
     let knobs = knobs::values(&policy, &runs.config.knobs);
     let outcome = simulate(&runs.case, &policy, &knobs, None);
     Played {

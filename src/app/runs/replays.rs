@@ -11,7 +11,7 @@ use crate::engine::{
     Budget, Case, Effect, Event, Hook, Knob, KnobRole, KnobValues, Outcome, Peak, Policy, Stage,
     recorded, simulate,
 };
-use crate::presets::{self, models};
+use crate::presets::models;
 use crate::tokens::TokenLedger;
 use crate::units::{Share, Tokens};
 use rayon::prelude::*;
@@ -293,7 +293,7 @@ fn events(lanes: &[Arc<LaneRun>], recorded: &LaneRun) -> Vec<EventId> {
 
 /// Returns the output reserve of the recorded lane and of the lane without compaction, by the shared setting.
 pub(in crate::app) fn shared_reserve(config: &Config, case: &Case) -> Tokens {
-    let none = presets::by_name(policies::NONE).unwrap_or_else(policies::none);
+    let none = policies::bundled_none();
     none.output_reserve(&knobs::values(&none, &config.knobs), case, 0)
 }
 

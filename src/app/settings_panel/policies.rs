@@ -148,7 +148,12 @@ pub struct Group<'a> {
 const FILES: &str = "From files";
 const SAVED: &str = "Your own";
 
-/// Returns the policy without any action.
+/// Returns the bundled policy without any action, which has the shared settings.
+pub fn bundled_none() -> Policy {
+    presets::by_name(NONE).unwrap_or_else(none)
+}
+
+/// Returns a policy without any action and settings.
 pub fn none() -> Policy {
     Policy {
         kind: Some(PolicyKind::Strategy),

@@ -29,7 +29,7 @@ pub(in crate::app) struct TimelinePanelInput<'a> {
     pub(in crate::app) cumulative: Option<&'a CumulativeTokens>,
     /// The curve of the setting under the pointer.
     pub(in crate::app) tried_setting: Option<&'a [Sample]>,
-    /// Distances of the agent's references to earlier content; `None` while they are computed.
+    /// The lanes between which a lossless policy lies; `None` while they are computed.
     pub(in crate::app) bounds: Option<&'a LosslessBounds>,
     /// Costs of all lanes; `None` while they are computed.
     pub(in crate::app) costs: Option<&'a Costs>,

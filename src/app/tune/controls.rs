@@ -110,7 +110,8 @@ fn lanes(ui: &mut Ui, input: &TuneInput<'_>, view: &mut TuneView) {
         if run.policy.stages.is_empty() {
             continue;
         }
-        let mut is_tried = !view.skipped.contains(&lane);
+        let label = &input.runs.labels[lane];
+        let mut is_tried = !view.skipped.contains(label);
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = 6.0;
             let (rect, _) = ui.allocate_exact_size(vec2(11.0, 18.0), Sense::hover());
@@ -118,14 +119,11 @@ fn lanes(ui: &mut Ui, input: &TuneInput<'_>, view: &mut TuneView) {
             let edge = Stroke::new(1.0, color);
             ui.painter()
                 .add(marker(rect.center(), 4.0, lane, color, edge));
-            if ui
-                .checkbox(&mut is_tried, &input.runs.labels[lane])
-                .changed()
-            {
+            if ui.checkbox(&mut is_tried, label).changed() {
                 if is_tried {
-                    view.skipped.remove(&lane);
+                    view.skipped.remove(label);
                 } else {
-                    view.skipped.insert(lane);
+                    view.skipped.insert(label.clone());
                 }
             }
         });

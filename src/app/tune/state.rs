@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// State of the tab Tune.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TuneView {
-    /// Indices of excluded lanes.
-    pub skipped: BTreeSet<usize>,
+    /// Labels of excluded lanes.
+    pub skipped: BTreeSet<String>,
     /// Whether a knob varies, by policy and knob name; a missing entry means the default.
     pub knobs: BTreeMap<(String, String), bool>,
     /// Number of settings to try.
@@ -55,7 +55,8 @@ impl TuneView {
 
     /// Returns the indices of the lanes in the sweep, and the policy and varying knobs of each.
     pub fn subjects(&self, runs: &Runs) -> (Vec<usize>, Vec<Subject>) {
-        let lanes = (0..runs.lanes.len()).filter(|lane| !self.skipped.contains(lane));
+        let lanes =
+            (0..runs.lanes.len()).filter(|lane| !self.skipped.contains(&runs.labels[*lane]));
         // A lane without management has no settings.
         let lanes = lanes.filter(|lane| !runs.lanes[*lane].policy.stages.is_empty());
         let subject = |lane: usize| {

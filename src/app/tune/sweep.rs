@@ -190,6 +190,7 @@ impl Sweep {
             && was.counter == is.counter
             && was.restarts == is.restarts
             && was.errors == is.errors
+            && was.manual_edits == is.manual_edits
             && was.billing == is.billing
     }
 
