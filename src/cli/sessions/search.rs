@@ -120,16 +120,11 @@ fn entry(session: &FoundSession) -> FoundSessionEntry<'_> {
 
 fn text(result: &SearchResult, n_shown: usize, nothing: &dyn Fn() -> String) -> String {
     if result.n_searched == 0 {
-        let mut text = nothing();
-        if !result.unread.is_empty() {
-            let files = counted(result.unread.len(), "file");
-            let _ = writeln!(text, "{files}: {UNREAD}");
-        }
-        return text;
+        return nothing() + &unread(result);
     }
     let searched = counted(result.n_searched, "session");
     if result.sessions.is_empty() {
-        return format!("no match in {searched}\n");
+        return format!("no match in {searched}\n{}", unread(result));
     }
     let mut text = format!(
         "{} in {} of {} of {searched}\n\n",
@@ -144,7 +139,15 @@ fn text(result: &SearchResult, n_shown: usize, nothing: &dyn Fn() -> String) -> 
         let more = counted(result.sessions.len() - n_shown, "older session");
         let _ = writeln!(text, "{more} with a match (--limit 0 lists all)");
     }
-    text
+    text + &unread(result)
+}
+
+/// Returns a line about files that could not be read, if there are any.
+fn unread(result: &SearchResult) -> String {
+    match result.unread.len() {
+        0 => String::new(),
+        n => format!("{}: {UNREAD}\n", counted(n, "file")),
+    }
 }
 
 fn row(text: &mut String, session: &FoundSession) {

@@ -41,7 +41,7 @@ pub struct SessionReport {
     pub name: String,
     /// Number of calls directly after a compaction of any lane.
     pub compacted_calls: usize,
-    /// Number of these calls at which questions were asked.
+    /// Number of these calls that were selected for questions.
     pub asked_calls: usize,
     /// Number of these calls without a question: no removed message has a fact with a false option.
     pub calls_without_questions: usize,
@@ -66,7 +66,7 @@ pub struct LaneReport {
     pub summary_requests: usize,
     /// Number of summaries that were rejected or missing.
     pub summaries_rejected: usize,
-    /// Number of contexts that were asked about.
+    /// Number of contexts at the selected calls.
     pub contexts: usize,
     /// Mean tokens of these contexts; null without one.
     pub context_tokens: Option<f64>,

@@ -62,12 +62,9 @@ pub(in crate::exec) fn rejection(requests: &[RequestRecord]) -> Option<String> {
 pub(in crate::exec) fn digested(requests: &[RequestRecord]) -> Option<String> {
     let digests = requests.iter();
     let digests = digests.filter(|r| r.summarizer == DIGEST && r.failed.is_none());
-    let which = match digests.count() {
-        0 => return None,
-        1 => "1 summary is an offline digest".to_owned(),
-        n => format!("{n} summaries are offline digests"),
-    };
-    Some(format!(
-        "{which}, not written by a model: its size and content differ from the predicted summary"
-    ))
+    match digests.count() {
+        0 => None,
+        1 => Some("1 summary is an offline digest, not written by a model: its size and content differ from the predicted summary".to_owned()),
+        n => Some(format!("{n} summaries are offline digests, not written by a model: their sizes and contents differ from the predicted summaries")),
+    }
 }
