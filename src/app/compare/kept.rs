@@ -25,13 +25,14 @@ impl KeptComparison {
         let Origin::Path(path) = second else {
             return None;
         };
-        let beside = first
-            .origin
-            .folder()
-            .and_then(|folder| path.strip_prefix(folder).ok());
-        let path = match beside {
+        // One of the two paths may be relative.
+        let path = std::path::absolute(path).ok()?;
+        let first = first.origin.path();
+        let first = first.and_then(|first| std::path::absolute(first).ok());
+        let folder = first.as_deref().and_then(Path::parent);
+        let path = match folder.and_then(|folder| path.strip_prefix(folder).ok()) {
             Some(inside) => portable(inside)?,
-            None => std::path::absolute(path).ok()?.to_str()?.to_owned(),
+            None => path.to_str()?.to_owned(),
         };
         Some(Self {
             path,

@@ -23,7 +23,11 @@ fn records(bytes: &[u8], progress: &Progress, log: &mut ReadLog) -> Result<Vec<R
     if json::elements(bytes, &whole).is_some() {
         return json::rows_at(bytes, &whole, &[], progress, &mut log.notes);
     }
-    let value = json::parse_span(bytes, &whole).unwrap_or_default();
+    let value = json::parse_span(bytes, &whole).unwrap_or_else(|| {
+        let note = "this record nests too deep to be read";
+        log.notes.add(whole.start, note);
+        serde_json::Value::Null
+    });
     Ok(vec![Row { value, span: whole }])
 }
 
