@@ -3,6 +3,7 @@
 mod csv;
 mod json_output;
 mod options;
+mod several_text;
 mod swept;
 mod text;
 

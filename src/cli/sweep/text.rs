@@ -1,4 +1,4 @@
-//! The result of `plimsoll sweep` as text.
+//! The result of `plimsoll sweep` as text: the settings of each session. [`super::several_text`] sums up several sessions.
 
 use super::{Findings, Swept};
 use crate::analysis::tune::{
@@ -174,7 +174,7 @@ impl Findings {
     }
 
     /// Formats the settings of a point that vary, with their values.
-    fn settings(&self, point: &Point) -> String {
+    pub(super) fn settings(&self, point: &Point) -> String {
         let subject = &self.subjects[point.subject];
         let mut all = changed_settings(
             &subject.policy,
@@ -187,127 +187,14 @@ impl Findings {
     }
 
     /// Writes the command that compacts with the settings of a point.
-    fn write_compact_command(&self, text: &mut String, point: &Point, session: Option<&SessionId>) {
+    pub(super) fn write_compact_command(
+        &self,
+        text: &mut String,
+        point: &Point,
+        session: Option<&SessionId>,
+    ) {
         let _ = writeln!(text, "  {}", clean(&self.command(point, session)));
     }
-
-    /// Returns the text for several sessions: the best setting of each, and one setting for all.
-    fn many(&self, text: &mut String) {
-        let Some(first) = self.sessions.first() else {
-            return;
-        };
-        let _ = writeln!(
-            text,
-            "{}, {} of {}\n",
-            counted(self.sessions.len(), "session"),
-            counted(first.points.len(), "setting"),
-            self.subjects
-                .iter()
-                .map(|s| clean(&s.lane))
-                .collect::<Vec<_>>()
-                .join(", ")
-        );
-        let ids: Vec<_> = self.sessions.iter().map(|s| s.id.to_string()).collect();
-        let names = short_names(&ids);
-        let _ = writeln!(
-            text,
-            "{:NAME$} {:>5} {:>17} {:>17} {:>7} {:>8}",
-            "session", "calls", "best: cost, risk", "one for all", "regret", "left out"
-        );
-        for (idx, swept) in self.sessions.iter().enumerate() {
-            self.row(text, idx, swept, &names[idx]);
-        }
-        text.push('\n');
-        let Some(robust) = &self.robust else {
-            if self.sessions.len() > 1 {
-                text.push_str("No setting works in any of these sessions.\n");
-            }
-            return;
-        };
-        let point = &first.points[robust.setting];
-        let lane = clean(&self.subjects[point.subject].lane);
-        let _ = writeln!(text, "One for all: {lane} with {}", self.settings(point));
-        if let Some(worst) = robust.worst() {
-            let _ = writeln!(
-                text,
-                "  worst regret {} ({})",
-                regret(worst.regret),
-                clean(&self.sessions[worst.session].id.to_string())
-            );
-        }
-        if let Some(worst) = robust.worst_left_out() {
-            let session = self.sessions[worst.session].id.to_string();
-            let session = clean(&session);
-            let _ = match worst.regret {
-                Some(_) => writeln!(
-                    text,
-                    "  chosen from the other sessions: regret up to {} ({session})",
-                    regret(worst.regret)
-                ),
-                None => writeln!(
-                    text,
-                    "  chosen from the other sessions, a setting fails in {session}"
-                ),
-            };
-        }
-        self.write_compact_command(text, point, None);
-    }
-
-    fn row(&self, text: &mut String, idx: usize, swept: &Swept, name: &str) {
-        let unit = cost_unit(&swept.points);
-        // Sessions of a folder may differ in the unit of the cost, so each figure names it.
-        let paid = |point: &Point| match unit {
-            CostUnit::Usd => cost(unit, point),
-            CostUnit::Tokens => format!("{} tokens", cost(unit, point)),
-        };
-        let figures = |point: usize| match swept.points[point].valid() {
-            Some(score) => format!("{}, {}", paid(&swept.points[point]), score.risk.count()),
-            None => "does not work".to_owned(),
-        };
-        let best = swept.recommended.as_ref().map_or_else(
-            |_| "no setting works".to_owned(),
-            |found| figures(found.point),
-        );
-        let robust = self.robust.as_ref();
-        let own = robust.and_then(|r| r.regrets.iter().find(|r| r.session == idx));
-        let without = robust.and_then(|r| r.left_out.iter().find(|l| l.session == idx));
-        let _ = writeln!(
-            text,
-            "{:NAME$} {:>5} {best:>17} {:>17} {:>7} {:>8}",
-            clean(name),
-            swept.calls,
-            robust
-                .filter(|_| own.is_some())
-                .map_or_else(String::new, |r| figures(r.setting)),
-            own.map_or_else(String::new, |own| regret(own.regret)),
-            without.map_or_else(String::new, |l| regret(l.regret)),
-        );
-    }
-}
-
-/// Characters of a session's name in the table, which fits 80 columns.
-const NAME: usize = 21;
-
-/// Returns names of paths for a table: without the folder of all of them, and long ones without their beginning.
-fn short_names(paths: &[String]) -> Vec<String> {
-    let folder = |path: &String| path.rfind('/').map_or(0, |at| at + 1);
-    let shared = paths.first().map_or("", |first| &first[..folder(first)]);
-    let is_shared = paths.iter().all(|path| path.starts_with(shared));
-    let short = |path: &String| {
-        let name = if is_shared {
-            &path[shared.len()..]
-        } else {
-            path
-        };
-        match name.char_indices().nth_back(NAME - 1) {
-            Some((at, _)) if at > 0 => {
-                let end: String = name[at..].chars().skip(1).collect();
-                format!("…{end}")
-            }
-            _ => name.to_owned(),
-        }
-    };
-    paths.iter().map(short).collect()
 }
 
 /// Returns the points to list: the front of cost and risk, those that the recommendation names and the current settings.
@@ -359,7 +246,7 @@ fn figures(point: &Point, unit: CostUnit, fewest: Option<&usize>) -> String {
     )
 }
 
-fn cost(unit: CostUnit, point: &Point) -> String {
+pub(super) fn cost(unit: CostUnit, point: &Point) -> String {
     let Some(score) = point.score else {
         return "–".to_owned();
     };
@@ -383,32 +270,5 @@ fn saved_text(saved: Share) -> String {
         )
     } else {
         format!("Saves {share} of the lossless maximum.")
-    }
-}
-
-fn regret(regret: Option<f64>) -> String {
-    regret.map_or_else(|| "fails".to_owned(), |regret| percent(Share(regret)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_in_the_table_are_short() {
-        let short = |paths: [&str; 2]| short_names(&paths.map(str::to_owned));
-        assert_eq!(
-            short(["all/a.jsonl", "all/b.jsonl"]),
-            ["a.jsonl", "b.jsonl"]
-        );
-        assert_eq!(
-            short(["all/a.jsonl", "b.jsonl"]),
-            ["all/a.jsonl", "b.jsonl"]
-        );
-        let long = "a-name-of-twenty-2.md";
-        assert_eq!(
-            short([long, "a-name-of-more-than-twenty.md"]),
-            [long, "…-more-than-twenty.md"]
-        );
     }
 }
