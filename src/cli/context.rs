@@ -16,7 +16,7 @@ use anyhow::bail;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::borrow::Cow;
-use std::fmt;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Write the context of a call, as recorded or under a policy
@@ -82,12 +82,7 @@ impl Args {
         lane.checked_reserve(&loaded.case, shared)?;
         lanes::note_without_effect(&loaded.case, std::slice::from_ref(&lane));
         let until = compact::within(&loaded, Some(call))?;
-        let ledger = &loaded.case.ledger;
-        let overhead = match schedule {
-            Schedule::Replay => ledger.overhead,
-            Schedule::Now { .. } => ledger.overhead_at(call),
-        };
-        let not_recorded = NotRecorded::new(&loaded, overhead);
+        let not_recorded = not_recorded(&loaded);
         let OutputFormat {
             format,
             note: format_note,
@@ -128,39 +123,15 @@ impl Args {
     }
 }
 
-/// Content of a context that its session does not record.
-struct NotRecorded {
-    tokens: Tokens,
-    /// Names of the missing data.
-    names: Vec<&'static str>,
-}
-
-impl NotRecorded {
-    fn new(loaded: &Loaded, tokens: Tokens) -> Self {
-        let session = &loaded.case.session;
-        let data = availability(session, &loaded.conversations, &loaded.report).into_iter();
-        let missing = data.filter(|(data, how)| {
-            let is_sent = matches!(data, RecordedData::SystemPrompt | RecordedData::Tools);
-            is_sent && *how != Availability::Present
-        });
-        Self {
-            tokens,
-            names: missing.map(|(data, _)| data.name()).collect(),
-        }
-    }
-}
-
-impl fmt::Display for NotRecorded {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.tokens, &self.names[..]) {
-            (Tokens::ZERO, _) => Ok(()),
-            (sum, []) => writeln!(f, "  not recorded: {} tokens of these", tokens(sum)),
-            (sum, names) => {
-                let (sum, names) = (tokens(sum), names.join(", "));
-                writeln!(f, "  not recorded: {sum} tokens of these ({names})")
-            }
-        }
-    }
+/// Returns the names of sent data that the session does not record.
+fn not_recorded(loaded: &Loaded) -> Vec<&'static str> {
+    let session = &loaded.case.session;
+    let data = availability(session, &loaded.conversations, &loaded.report).into_iter();
+    let missing = data.filter(|(data, how)| {
+        let is_sent = matches!(data, RecordedData::SystemPrompt | RecordedData::Tools);
+        is_sent && *how != Availability::Present
+    });
+    missing.map(|(data, _)| data.name()).collect()
 }
 
 /// Returns the lane of the recorded run.
@@ -196,7 +167,8 @@ struct WrittenContext {
     lane: String,
     /// Index of the call.
     call: usize,
-    not_recorded: NotRecorded,
+    /// Names of sent data that the session does not record.
+    not_recorded: Vec<&'static str>,
     format: &'static Format,
 }
 
@@ -211,7 +183,7 @@ impl WrittenContext {
             call: self.call + 1,
             lane: &self.lane,
             tokens: self.exported.after,
-            not_recorded: self.not_recorded.tokens,
+            not_recorded: self.exported.not_recorded,
             output: self.output(),
             checks: compact::checks(&self.exported),
             notes: &self.exported.notes,
@@ -221,13 +193,20 @@ impl WrittenContext {
 
     fn text(&self) -> String {
         let mut text = format!(
-            "call {} ({}): {} tokens, written to {}\n{}",
+            "call {} ({}): {} tokens, written to {}\n",
             grouped(self.call as u64 + 1),
             clean(&self.lane),
             tokens(self.exported.after),
             clean(&self.output().unwrap_or_default()),
-            self.not_recorded
         );
+        let names = match &self.not_recorded[..] {
+            [] => String::new(),
+            names => format!(" ({})", names.join(", ")),
+        };
+        if self.exported.not_recorded > Tokens::ZERO {
+            let sum = tokens(self.exported.not_recorded);
+            let _ = writeln!(text, "  not recorded: {sum} tokens of these{names}");
+        }
         compact::checks_text(&mut text, &self.exported);
         text
     }

@@ -31,6 +31,8 @@ pub struct Exported {
     pub before: Tokens,
     /// Actual tokens after.
     pub after: Tokens,
+    /// Tokens of these that the session does not record.
+    pub not_recorded: Tokens,
     /// The policy removed something.
     pub changed: bool,
     /// Checks of the written file.
@@ -314,6 +316,7 @@ impl ManagedResult {
             sidecars: None,
             before: self.before,
             after: self.after,
+            not_recorded: self.outcome.context.overhead,
             changed: self.outcome.removes(),
             checks,
             notes: self.notes,
@@ -368,6 +371,7 @@ fn unchanged(
         sidecars: None,
         before: tokens,
         after: tokens,
+        not_recorded: outcome.context.overhead,
         changed: false,
         checks: Vec::new(),
         notes,
