@@ -18,10 +18,9 @@ use egui::{Id, Label, RichText, TextStyle, Ui};
 const TWO_COLUMNS: f32 = 520.0;
 /// Note on a summary that the offline digest predicts.
 const PREDICTED: &str = "Preview from the offline digest. When you export, you choose the summarizer and can edit the \
-                         text; the size shown is the predicted size.";
+                         text; the size shown is assumed.";
 /// Note on a text that is unknown until the export.
-const UNKNOWN: &str =
-    "The text is written when this lane is exported. The size shown is the predicted size.";
+const UNKNOWN: &str = "The text is written when this lane is exported. The size shown is assumed.";
 
 /// Returns the number of pages of the longest difference, at least 1.
 pub(in crate::app) fn pages(changes: &Changes) -> usize {

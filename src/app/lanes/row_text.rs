@@ -83,8 +83,7 @@ pub(super) fn written_hint(ui: &mut Ui, input: &LanesInput<'_>, place: WrittenPo
             .text_style(theme::strong()),
         );
         let text = if written.is_predicted {
-            "The text is written when the lane is exported; the size shown is the predicted size."
-                .to_owned()
+            "The text is written when the lane is exported; the size shown is assumed.".to_owned()
         } else {
             crate::safe_text::one_line(&written.text, 400)
         };

@@ -39,8 +39,8 @@ struct LaneEntry<'a> {
     tokens_before: Option<Tokens>,
     /// Context at the last of these calls in tokens; null if the run has no such call.
     tokens_after: Option<Tokens>,
-    /// Cost of these calls in USD, with the summary requests and rejected calls before them; null if a price is unknown, or if none of
-    /// these calls was answered.
+    /// Cost of these calls in USD, with the summary requests and rejected calls before them; null if a price is unknown,
+    /// or if none of these calls was answered.
     usd: Option<Usd>,
     /// Source of the cost.
     cost_source: CostSource,

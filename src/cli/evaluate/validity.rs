@@ -106,7 +106,7 @@ fn line(text: &mut String, row: &ValidityRow) {
             )
         }
     };
-    let conclusion = Finding::of(row).words();
+    let conclusion = RowConclusion::of(row).words();
     let _ = writeln!(
         text,
         "| {} | {} in {} | {} | {} | {} | {} | {} | {} | {conclusion} |",
@@ -124,7 +124,7 @@ fn line(text: &mut String, row: &ValidityRow) {
 
 /// The conclusion of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Finding {
+enum RowConclusion {
     /// Lost items were fetched again more often than held ones.
     More,
     /// Lost items were fetched again less often than held ones.
@@ -137,7 +137,7 @@ enum Finding {
     TooFewSessions,
 }
 
-impl Finding {
+impl RowConclusion {
     /// In the order of the page.
     const ALL: [Self; 5] = [
         Self::More,
@@ -195,13 +195,18 @@ fn label(group: Group) -> &'static str {
 /// Returns one sentence for each kind of conclusion.
 fn conclusions(validity: &Validity) -> String {
     let rows = validity.rows();
-    let sentence = |finding: Finding| {
-        let own = rows.iter().filter(|row| Finding::of(row) == finding);
+    let sentence = |conclusion: RowConclusion| {
+        let own = rows
+            .iter()
+            .filter(|row| RowConclusion::of(row) == conclusion);
         let labels: Vec<&str> = own.map(|row| label(row.group)).collect();
-        let text = format!("- {}{}.", finding.sentence(), labels.join(", "));
+        let text = format!("- {}{}.", conclusion.sentence(), labels.join(", "));
         (!labels.is_empty()).then_some(text)
     };
-    let sentences: Vec<String> = Finding::ALL.into_iter().filter_map(sentence).collect();
+    let sentences: Vec<String> = RowConclusion::ALL
+        .into_iter()
+        .filter_map(sentence)
+        .collect();
     sentences.join("\n")
 }
 
