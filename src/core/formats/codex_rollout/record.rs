@@ -47,13 +47,12 @@ impl Record {
     }
 }
 
-/// Returns the byte range of a record's item, which a managed conversation keeps verbatim; none for an item that is written
-/// new.
+/// Returns the byte range of a record's item, which a managed conversation keeps verbatim.
 pub(super) fn kept(record: &[u8]) -> Vec<Span> {
-    match Record::at(record, &(0..record.len())) {
-        Record::InFile(span) => vec![span],
-        Record::Generated(_) => Vec::new(),
-    }
+    vec![match Record::at(record, &(0..record.len())) {
+        Record::InFile(span) => span,
+        Record::Generated(_) => 0..record.len(),
+    }]
 }
 
 /// Returns a message item with this text.

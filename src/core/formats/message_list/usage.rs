@@ -81,7 +81,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn includes_cached_tokens_in_the_input_of_both_providers() {
+    fn includes_cached_tokens_in_the_input_of_all_providers() {
         let openai = json!({"usage": {"prompt_tokens": 100, "completion_tokens": 7,
             "prompt_tokens_details": {"cached_tokens": 80}, "completion_tokens_details": {"reasoning_tokens": 5}}});
         let usage = call_of(&openai).unwrap().usage.unwrap();
@@ -92,6 +92,11 @@ mod tests {
         let usage = call_of(&anthropic).unwrap().usage.unwrap();
         let expected = (Tokens(103), Some(Tokens(80)), Some(Tokens(3)));
         assert_eq!((usage.input, usage.cache_read, usage.cache_write), expected);
+        let responses = json!({"usage": {"prompt_tokens": 0, "input_tokens": 100, "output_tokens": 7,
+            "input_tokens_details": {"cached_tokens": 80}, "output_tokens_details": {"reasoning_tokens": 5}}});
+        let usage = call_of(&responses).unwrap().usage.unwrap();
+        let expected = (Tokens(100), Some(Tokens(80)), Some(Tokens(5)));
+        assert_eq!((usage.input, usage.cache_read, usage.reasoning), expected);
     }
 
     #[test]
