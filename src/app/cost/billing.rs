@@ -128,6 +128,7 @@ impl OwnPrice {
             minimum: None,
             long: None,
             since: None,
+            hours: None,
             source: String::new(),
             read: nothing,
             verified: false,

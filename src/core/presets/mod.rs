@@ -3,6 +3,7 @@
 pub mod models;
 pub mod native;
 pub mod own;
+mod price_hours;
 pub mod prices;
 mod prompts;
 mod provider_errors;

@@ -4,6 +4,7 @@
 //! A model without a row has no price: an unknown cost is blank, never zero.
 
 use super::models::bare_name;
+use super::price_hours::{Hours, midnight};
 use crate::units::{Millis, Rate, Tokens};
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -33,6 +34,8 @@ pub struct Price {
     pub long: Option<Long>,
     /// Start of validity.
     pub since: Option<toml::value::Datetime>,
+    /// Hours at which the row applies; always if absent.
+    pub hours: Option<Vec<Hours>>,
     /// The page that it comes from.
     pub source: String,
     /// Date when the page was read.
@@ -197,7 +200,7 @@ impl Prices {
         self.caching.iter().find(|rule| rule.name == name)
     }
 
-    /// Returns the price of a model at a time (default: now).
+    /// Returns the price of a model at a time. Without a time it is the latest price, outside of reduced hours.
     pub fn lookup(&self, model: &str, at: Option<Millis>) -> Option<&Price> {
         let model = plain(&bare_name(model));
         let rows = || {
@@ -206,10 +209,21 @@ impl Prices {
                 .filter(|row| is_named(&model, &plain(&row.name)))
         };
         let longest = rows().map(|row| row.name.len()).max()?;
-        let mut rows: Vec<_> = rows().filter(|row| row.name.len() == longest).collect();
-        rows.sort_by_key(|row| row.begins());
-        let begun = rows.partition_point(|row| at.is_none_or(|at| row.begins() <= at));
-        rows.get(begun.saturating_sub(1)).copied()
+        let rows: Vec<_> = rows().filter(|row| row.name.len() == longest).collect();
+        let begun = |row: &&Price| at.is_none_or(|at| row.begins() <= at);
+        let begins = rows
+            .iter()
+            .filter(|row| begun(row))
+            .map(|row| row.begins())
+            .max();
+        let begins = begins.or_else(|| rows.iter().map(|row| row.begins()).min())?;
+        let valid = || rows.iter().filter(|row| row.begins() == begins);
+        let in_hours = |row: &&&Price| at.is_some_and(|at| row.is_reduced_at(at));
+        let found = valid().find(in_hours);
+        found
+            .or_else(|| valid().find(|row| row.hours.is_none()))
+            .or_else(|| valid().next())
+            .copied()
     }
 }
 
@@ -220,6 +234,12 @@ impl Price {
         date.map_or(Millis(i64::MIN), |date| {
             midnight(date.year, date.month, date.day)
         })
+    }
+
+    /// Returns true if the row has hours and one of them contains the time.
+    fn is_reduced_at(&self, at: Millis) -> bool {
+        let mut hours = self.hours.iter().flatten();
+        hours.any(|hours| hours.contain(at))
     }
 
     /// Returns the shortest prefix that is cached.
@@ -254,17 +274,6 @@ fn is_named(model: &str, name: &str) -> bool {
     // A date has at least four digits (a year); a single digit is another model's version.
     let is_date = word.len() >= 4 && is_number(word);
     is_date || is_version || matches!(word, "latest" | "preview")
-}
-
-/// Returns the beginning of a day in milliseconds since 1970 (the proleptic Gregorian calendar, by eras of 400 years).
-fn midnight(year: u16, month: u8, day: u8) -> Millis {
-    let (year, month, day) = (i64::from(year), i64::from(month), i64::from(day));
-    // Years begin in March, so that the leap day is their last.
-    let year = if month <= 2 { year - 1 } else { year };
-    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let day_of_era = of_era * 365 + of_era / 4 - of_era / 100 + day_of_year;
-    Millis((era * 146_097 + day_of_era - 719_468) * 86_400_000)
 }
 
 #[cfg(test)]

@@ -32,11 +32,33 @@ impl<'a> Billing<'a> {
     /// Returns the price of a model of the session, by its index, on the day of its first call with a time. The
     /// index is `None` for calls whose model is not recorded.
     pub fn price(self, session: &Session, model: Option<usize>) -> Option<&'a Price> {
-        let name = model.map_or("", |model| &*session.models[model]);
         let is_of_model = |call: &&Call| model.is_none() || call.model == model;
         let mut calls = session.calls.iter().filter(is_of_model);
-        let time = calls.find_map(|call| call.time);
+        self.price_at(session, model, calls.find_map(|call| call.time))
+    }
+
+    /// Returns the price of a model of the session at a time. Some providers charge less at some hours.
+    fn price_at(
+        self,
+        session: &Session,
+        model: Option<usize>,
+        time: Option<Millis>,
+    ) -> Option<&'a Price> {
+        let name = model.map_or("", |model| &*session.models[model]);
         self.prices.lookup(self.model.unwrap_or(name), time)
+    }
+
+    /// Returns price and caching rule of a model at a time.
+    fn tariff_at(
+        self,
+        session: &Session,
+        model: Option<usize>,
+        time: Option<Millis>,
+        lifetime: Lifetime,
+    ) -> Option<Tariff<'a>> {
+        let price = self.price_at(session, model, time)?;
+        let rule = self.prices.rule(&price.caching)?;
+        Some(Tariff::new(price, rule, lifetime))
     }
 }
 
@@ -166,7 +188,10 @@ impl<'a> Bills<'a> {
                 .map(|(now, then)| (now.0 - then.0) as f64 / 1e3);
             calls.push(BilledCall {
                 index: idx,
-                tariff: tariffs[model.map_or(0, |model| model + 1)],
+                tariff: match call.time {
+                    Some(time) => billing.tariff_at(session, model, Some(time), lifetime),
+                    None => tariffs[model.map_or(0, |model| model + 1)],
+                },
                 gap,
                 same_model: before.is_none_or(|(known, _)| known == model),
                 output: reported.unwrap_or(answers[idx]),
