@@ -210,7 +210,7 @@ fn six_lanes_in_a_small_window_keep_their_figures() {
     }
     assert_eq!(lanes(&window).len(), 6);
     // Labels and values are on one line each, at equal heights in every lane.
-    for label in ["peak", "comp.", "over."] {
+    for label in ["peak", "cost"] {
         let rects: Vec<_> = window.get_all_by_label(label).map(|n| n.rect()).collect();
         assert_eq!(rects.len(), 7, "{label}, with the recorded lane");
         assert!(

@@ -9,17 +9,27 @@ fn window(size: Vec2) -> Window {
     sized(sample(COMPACTED), size)
 }
 
-const FIGURES: [&str; 6] = ["peak", "cost", "at risk", "comp.", "over.", "blind"];
+/// All figures of a head, in this order.
+const FIGURES: [&str; 7] = [
+    "peak",
+    "cost",
+    "at risk",
+    "compactions",
+    "sent",
+    "overflows",
+    "blind edits",
+];
 
 #[test]
-fn lane_heads_show_the_same_figures_at_every_width() {
-    for (size, lanes) in [
-        ([1920.0, 1200.0], 3),
-        ([1440.0, 900.0], 3),
-        ([1440.0, 900.0], 6),
-        ([1280.0, 720.0], 3),
-        ([1280.0, 720.0], 6),
-        ([800.0, 600.0], 3),
+fn lane_heads_show_the_same_figures_at_every_width_on_one_row() {
+    for (size, lanes, n_figures) in [
+        ([2560.0, 1440.0], 3, 7),
+        ([1920.0, 1200.0], 3, 6),
+        ([1440.0, 900.0], 3, 4),
+        ([1440.0, 900.0], 6, 2),
+        ([1280.0, 720.0], 3, 4),
+        ([1280.0, 720.0], 6, 2),
+        ([800.0, 600.0], 3, 2),
     ] {
         let mut window = window(Vec2::from(size));
         for _ in 3..lanes {
@@ -32,7 +42,7 @@ fn lane_heads_show_the_same_figures_at_every_width() {
             .collect();
         assert_eq!(heads.len(), lanes);
         let mut tops = Vec::new();
-        for label in FIGURES {
+        for label in &FIGURES[..n_figures] {
             let rects: Vec<Rect> = window
                 .get_all_by_label(label)
                 .map(|node| node.rect())
@@ -51,11 +61,35 @@ fn lane_heads_show_the_same_figures_at_every_width() {
             }
             tops.push(rects[0]);
         }
-        let apart = |a: &Rect, b: &Rect| !a.shrink(0.5).intersects(b.shrink(0.5));
-        for (nth, a) in tops.iter().enumerate() {
-            assert!(tops[nth + 1..].iter().all(|b| apart(a, b)), "{size:?}");
+        for pair in tops.windows(2) {
+            assert_eq!(pair[0].top(), pair[1].top(), "one row at {size:?}");
+            assert!(pair[0].right() < pair[1].left(), "no overlap at {size:?}");
         }
     }
+}
+
+/// Returns the parts of the lanes' rows that are inside the window, from top to bottom.
+fn rows(window: &Window) -> Vec<Rect> {
+    let drawer = window.get_by_role_and_label(Role::Tab, "Messages").rect();
+    let options = window.get_all_by_role(Role::ListBoxOption);
+    let rows = options.map(|row| row.rect());
+    rows.filter(|row| row.bottom() <= drawer.top()).collect()
+}
+
+#[test]
+fn a_small_window_shows_six_messages_and_a_large_one_six_lanes() {
+    let small = window(Vec2::new(1280.0, 720.0));
+    assert!(rows(&small).len() >= 6, "{:?}", rows(&small));
+    // A screen of 2,560 x 1,440 pixels at a scale of 2 has this size in points.
+    let mut dense = window(Vec2::new(1280.0, 720.0));
+    for _ in 0..3 {
+        add_lane(&mut dense);
+    }
+    let settings = dense.get_by_label("Copy as command").rect();
+    let heads = dense.get_all_by_label_contains("Focus lane ");
+    let visible = heads.filter(|head| head.rect().right() <= settings.left());
+    assert_eq!(visible.count(), 6);
+    assert!(rows(&dense).len() >= 6, "{:?}", rows(&dense));
 }
 
 #[test]

@@ -353,7 +353,7 @@ fn figures_of_a_lane_are_copied() {
     let mut window = window();
     let sent = runs(&window).lanes[0].sent;
     let lane = window.get_by_label_contains("Focus lane 1: ").rect();
-    let labels = window.get_all_by_label("sent");
+    let labels = window.get_all_by_label("peak");
     let labels: Vec<Rect> = labels.map(|node| node.rect()).collect();
     let label = labels.into_iter().find(|label| lane.contains_rect(*label));
     let place = label.expect("the figure").center();

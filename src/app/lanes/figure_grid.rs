@@ -1,94 +1,84 @@
 //! Layout and drawing of the figures of a lane's head, in the same order at every width.
 
-use super::figures::{Difference, Figure, N, N_DIFFERENT, all_figures};
+use super::figures::{Difference, Figure, all_figures};
 use super::input::LanesInput;
 use crate::app::command::Commands;
 use crate::app::selection::SelectCommand;
 use crate::app::shell::command::ShellCommand;
 use crate::app::theme::{self, palette};
-use crate::app::widgets;
 use crate::app::widgets::text::small;
+use crate::app::widgets::{self, Tone};
 use egui::{Response, Sense, TextStyle, TextWrapMode, Ui, WidgetText, vec2};
 
-/// Possible numbers of figures per row.
-const PER_ROW: [usize; 2] = [N, N_DIFFERENT];
-/// Height of a row, in points.
-const ROW: f32 = 28.0;
-/// Height of the differences below the figures of a row, in points.
-pub(super) const DIFFERENCE: f32 = 14.0;
-/// Space between two rows, in points.
-pub(super) const GAP: f32 = 5.0;
+/// Height of the figures with the differences below them, in points.
+pub(super) const HEIGHT: f32 = 42.0;
 /// Range of the space between two figures, in points.
 const SPACE: egui::Rangef = egui::Rangef {
-    min: 4.0,
+    min: 8.0,
     max: 20.0,
 };
-/// Minimum space between figures, in points; less only with the fewest per row.
-const ROOMY: f32 = 10.0;
-/// Space between figures in the narrowest lanes, in points.
-const CLOSE: f32 = 6.0;
+/// Number of figures that every head shows: peak and cost, or an alarming one in place of the cost.
+const LEAST: usize = 2;
+/// Number of figures that stay in front of alarming ones: the peak, to which all lanes are compared first.
+const FIRST: usize = 1;
 
-/// The layout of the figures, identical in every head.
+/// The figures that fit in one row of a head, identical in every head.
 pub(super) struct Grid {
-    columns: Vec<f32>,
+    /// Index of each shown figure in all figures, and the width of its column in points.
+    columns: Vec<(usize, f32)>,
     space: f32,
 }
 
-impl Grid {
-    /// Computes the layout for figures of these widths in this width.
-    pub(super) fn new(widths: &[f32; N], room: f32) -> Self {
-        let columns = |per_row: usize| columns(widths, per_row);
-        let fits = |columns: &Vec<f32>| {
-            columns.iter().sum::<f32>() + ROOMY * (columns.len() - 1) as f32 <= room
-        };
-        let mut all = PER_ROW.map(columns).into_iter();
-        let columns = all.clone().find(fits).or_else(|| all.next_back());
-        let columns = columns.unwrap_or_default();
-        let free = room - columns.iter().sum::<f32>();
-        let space = SPACE.clamp(free / (columns.len() - 1) as f32);
-        Self { columns, space }
-    }
+/// The figures of all lanes, most important first: index in all figures, and the largest width in points.
+pub(super) struct RankedFigures(Vec<(usize, f32)>);
 
-    /// Returns the height of the rows after the first, in points.
-    pub(super) fn more(&self) -> f32 {
-        let rows = 1..N.div_ceil(self.columns.len());
-        rows.map(|row| self.row(row) + GAP).sum()
-    }
-
-    /// Returns the height of a row, in points.
-    fn row(&self, nth: usize) -> f32 {
-        if nth * self.columns.len() < N_DIFFERENT {
-            ROW + DIFFERENCE
-        } else {
-            ROW
+impl RankedFigures {
+    /// Measures the figures of all lanes. A figure that is alarming in any lane comes before those that are not.
+    pub(super) fn new(ui: &Ui, input: &LanesInput<'_>) -> Self {
+        let mut figures: Vec<(bool, f32)> = Vec::new();
+        for lane in input.columns() {
+            let all = all_figures(input, lane);
+            figures.resize(all.len(), (false, 0.0));
+            for ((is_alarming, width), figure) in figures.iter_mut().zip(all) {
+                *is_alarming |= figure.tone == Tone::Bad;
+                *width = width.max(figure.width(ui));
+            }
         }
+        let mut ranked: Vec<_> = figures.into_iter().enumerate().collect();
+        ranked.sort_by_key(|(nth, (is_alarming, _))| *nth >= FIRST && !is_alarming);
+        Self(
+            ranked
+                .into_iter()
+                .map(|(nth, (_, width))| (nth, width))
+                .collect(),
+        )
     }
-}
 
-/// Returns the width that figures of these widths need with the fewest per row, in points.
-pub(super) fn least_width(widths: &[f32; N]) -> f32 {
-    let columns = columns(widths, N_DIFFERENT);
-    columns.iter().sum::<f32>() + CLOSE * (columns.len() - 1) as f32
-}
-
-/// Returns the largest width of each figure in all lanes.
-pub(super) fn widths(ui: &Ui, input: &LanesInput<'_>) -> [f32; N] {
-    let mut widths = [0.0_f32; N];
-    for lane in input.columns() {
-        for (width, figure) in widths.iter_mut().zip(all_figures(input, lane)) {
-            *width = width.max(figure.width(ui));
-        }
+    /// Returns the width of the figures that every head shows, in points.
+    pub(super) fn least_width(&self) -> f32 {
+        let widths = self
+            .0
+            .iter()
+            .take(LEAST)
+            .map(|(_, width)| width + SPACE.min);
+        widths.sum::<f32>() - SPACE.min
     }
-    widths
-}
 
-/// Returns the width of each column with this number of figures per row.
-fn columns(widths: &[f32; N], per_row: usize) -> Vec<f32> {
-    let widest = |column: usize| {
-        let column = widths.iter().skip(column).step_by(per_row);
-        column.copied().fold(0.0, f32::max)
-    };
-    (0..per_row).map(widest).collect()
+    /// Returns the figures that fit in this width, in their usual order.
+    pub(super) fn grid(&self, room: f32) -> Grid {
+        let mut used = 0.0;
+        let n_fitting = self.0.iter().take_while(|(_, width)| {
+            used += width + SPACE.min;
+            used - SPACE.min <= room
+        });
+        let n_shown = n_fitting.count().max(LEAST).min(self.0.len());
+        let mut columns = self.0[..n_shown].to_vec();
+        columns.sort_by_key(|(nth, _)| *nth);
+        let free = room - columns.iter().map(|(_, width)| width).sum::<f32>();
+        let gaps = columns.len().saturating_sub(1).max(1);
+        let space = SPACE.clamp(free / gaps as f32);
+        Grid { columns, space }
+    }
 }
 
 impl Figure {
@@ -137,49 +127,51 @@ pub(super) fn show(
     commands: &mut Commands,
 ) {
     ui.style_mut().wrap_mode = Some(TextWrapMode::Extend);
-    ui.spacing_mut().item_spacing.y = GAP;
     let all = all_figures(input, lane);
-    for (nth, row) in all.chunks(grid.columns.len()).enumerate() {
-        let height = grid.row(nth);
-        ui.horizontal_top(|ui| {
-            ui.spacing_mut().item_spacing.x = grid.space;
-            for (figure, width) in row.iter().zip(&grid.columns) {
-                let shown = ui.allocate_ui(vec2(*width, height), |ui| {
-                    ui.set_min_size(vec2(*width, height));
-                    figure.show(ui)
-                });
-                let response = shown.inner.interact(Sense::CLICK);
-                if response.clicked() {
-                    commands.push(SelectCommand::Lane(lane));
-                }
-                response.context_menu(|ui| menu(ui, input, lane, figure, &all, commands));
-                response.on_hover_ui(|ui| {
-                    ui.label(format!("{}: {}", figure.name, (figure.hint)(input, lane)));
-                });
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = grid.space;
+        for (nth, width) in &grid.columns {
+            let figure = &all[*nth];
+            let shown = ui.allocate_ui(vec2(*width, HEIGHT), |ui| {
+                ui.set_min_size(vec2(*width, HEIGHT));
+                figure.show(ui)
+            });
+            let response = shown.inner.interact(Sense::CLICK);
+            if response.clicked() {
+                commands.push(SelectCommand::Lane(lane));
             }
-        });
-    }
+            response.context_menu(|ui| menu(ui, input, lane, Some(figure), commands));
+            response.on_hover_ui(|ui| {
+                ui.label(format!("{}: {}", figure.label, (figure.hint)(input, lane)));
+            });
+        }
+    });
 }
 
 /// Shows the menu that copies a figure or all of the lane.
-fn menu(
+pub(super) fn menu(
     ui: &mut Ui,
     input: &LanesInput<'_>,
     lane: Option<usize>,
-    figure: &Figure,
-    all: &[Figure],
+    figure: Option<&Figure>,
     commands: &mut Commands,
 ) {
-    let label = input.runs.label(lane);
-    if ui.button(format!("Copy {}", figure.name)).clicked() {
+    if let Some(figure) = figure
+        && ui.button(format!("Copy {}", figure.label)).clicked()
+    {
         commands.push(ShellCommand::Copy("the figure", figure.value.clone()));
         ui.close();
     }
     if ui.button("Copy all figures of this lane").clicked() {
-        let lines = all.iter().map(Figure::line);
-        let text = [label.to_owned()].into_iter().chain(lines);
-        let text = text.collect::<Vec<_>>().join("\n");
+        let label = input.runs.label(lane).to_owned();
+        let text = format!("{label}\n{}", lines(input, lane).join("\n"));
         commands.push(ShellCommand::Copy("the figures", text));
         ui.close();
     }
+}
+
+/// Returns all figures of a lane, a line each: `peak: 118k (−42k)`.
+pub(super) fn lines(input: &LanesInput<'_>, lane: Option<usize>) -> Vec<String> {
+    let all = all_figures(input, lane);
+    all.iter().map(Figure::line).collect()
 }

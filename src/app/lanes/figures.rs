@@ -1,7 +1,7 @@
 //! The figures of a lane's head, each with a hover text.
 
-use super::hints;
 use super::input::LanesInput;
+use super::{hints, own_estimate};
 use crate::analysis::cost::{Cost, CostSource};
 use crate::app::evaluate::losses::LaneLoss;
 use crate::app::widgets::Tone;
@@ -11,10 +11,7 @@ use std::cmp::Ordering;
 
 /// A figure of a head.
 pub(super) struct Figure {
-    /// Short label.
     pub(super) label: &'static str,
-    /// Full name.
-    pub(super) name: &'static str,
     pub(super) value: String,
     pub(super) tone: Tone,
     /// Difference from the recorded lane, which shows the modelled cost here.
@@ -49,13 +46,8 @@ impl Difference {
     }
 }
 
-/// Number of figures in a head.
-pub(super) const N: usize = 7;
-/// Number of figures with a difference; they come first.
-pub(super) const N_DIFFERENT: usize = 4;
-
-/// Returns the figures of a lane or of the recorded one, most important first.
-pub(super) fn all_figures(input: &LanesInput<'_>, lane: Option<usize>) -> [Figure; N] {
+/// Returns the figures of a lane or of the recorded one, most important first. All lanes have the same ones.
+pub(super) fn all_figures(input: &LanesInput<'_>, lane: Option<usize>) -> Vec<Figure> {
     let run = input.run(lane);
     let peak = run.peak.map(|peak| tokens(input, peak.tokens));
     // Without calls the references at risk are unknown, not zero.
@@ -66,7 +58,7 @@ pub(super) fn all_figures(input: &LanesInput<'_>, lane: Option<usize>) -> [Figur
         |text: fn(&LaneLoss) -> String| of_calls(loss.map_or_else(|| "…".to_owned(), text));
     let n_blind = |loss: &LaneLoss| wording::grouped(loss.found.at_risk.blind_edits.len() as u64);
     let [peak_by, cost_by, sent_by, at_risk_by] = differences(input, lane);
-    [
+    let mut all = vec![
         Figure {
             difference: peak_by,
             ..Figure::new(
@@ -80,10 +72,6 @@ pub(super) fn all_figures(input: &LanesInput<'_>, lane: Option<usize>) -> [Figur
             ..Figure::new("cost", cost_value(input, lane), hints::cost_hint)
         },
         Figure {
-            difference: sent_by,
-            ..Figure::new("sent", of_calls(tokens(input, run.sent)), hints::sent_hint)
-        },
-        Figure {
             tone: loss_tone(input, lane, evaluate::state::risk_tone),
             difference: at_risk_by,
             ..Figure::new(
@@ -92,27 +80,34 @@ pub(super) fn all_figures(input: &LanesInput<'_>, lane: Option<usize>) -> [Figur
                 hints::risk_hint,
             )
         },
+        Figure::new("compactions", count(run.outcome.compactions), |_, _| {
+            "Number of times content was removed, without manual edits".to_owned()
+        }),
         Figure {
-            name: "compactions",
-            ..Figure::new("comp.", count(run.outcome.compactions), |_, _| {
-                "Number of times content was removed, without manual edits".to_owned()
-            })
+            difference: sent_by,
+            ..Figure::new("sent", of_calls(tokens(input, run.sent)), hints::sent_hint)
         },
         Figure {
-            name: "overflows",
             tone: if run.outcome.overflows > 0 {
                 Tone::Bad
             } else {
                 Tone::Plain
             },
-            ..Figure::new("over.", count(run.outcome.overflows), hints::overflow_hint)
+            ..Figure::new(
+                "overflows",
+                count(run.outcome.overflows),
+                hints::overflow_hint,
+            )
         },
         Figure {
-            name: "blind edits",
             tone: loss_tone(input, lane, evaluate::state::blind_tone),
-            ..Figure::new("blind", of_loss(n_blind), hints::blind_hint)
+            ..Figure::new("blind edits", of_loss(n_blind), hints::blind_hint)
         },
-    ]
+    ];
+    if own_estimate::is_any(input) {
+        all.insert(4, own_estimate::figure(input, lane));
+    }
+    all
 }
 
 /// Returns a lane's differences from the recorded lane: peak, cost, tokens sent and references at risk. `None` for
@@ -166,11 +161,10 @@ fn tokens(input: &LanesInput<'_>, n: Tokens) -> String {
 }
 
 impl Figure {
-    /// Creates a plain figure with its label as name.
-    fn new(label: &'static str, value: String, hint: Hint) -> Self {
+    /// Creates a plain figure.
+    pub(super) fn new(label: &'static str, value: String, hint: Hint) -> Self {
         Self {
             label,
-            name: label,
             value,
             tone: Tone::Plain,
             difference: None,
@@ -183,7 +177,7 @@ impl Figure {
         let difference = self.difference.as_ref();
         let difference =
             difference.map_or_else(String::new, |by| format!(" ({}{})", by.text, by.note));
-        format!("{}: {}{difference}", self.name, self.value)
+        format!("{}: {}{difference}", self.label, self.value)
     }
 }
 

@@ -1,9 +1,9 @@
 //! The head of a lane: its policy with a menu, and its figures.
 
 use super::command::LanesCommand;
-use super::figures::N;
+use super::figure_grid::RankedFigures;
 use super::input::LanesInput;
-use super::{figure_grid, figures, own_estimate};
+use super::{figure_grid, figures};
 use crate::analysis::insight::{Insight, Level};
 use crate::app::command::Commands;
 use crate::app::config::MAX_LANES;
@@ -17,19 +17,17 @@ use crate::app::theme::{self, palette};
 use crate::app::view::{Tab, ViewCommand};
 use crate::app::widgets::text::small;
 use crate::app::{insights, widgets, wording};
-use crate::units::Tokens;
 use egui::{
     Align, Button, Color32, Label, Layout, Popup, PopupCloseBehavior, Rect, RichText, Role, Sense,
     Ui, UiBuilder, WidgetInfo, vec2,
 };
 
-/// Height of a head with one row of figures, including the space below, in points.
-const HEIGHT: f32 = 64.0 + figure_grid::DIFFERENCE;
-
+/// Height of the name with the space around it, in points.
+const NAME: f32 = 32.0;
 /// Space below the figures in a window of at least this height, in points. A lower window needs it for messages.
 const AIR: f32 = 6.0;
 const HIGH_WINDOW: f32 = 720.0;
-/// Space above the figures and above the line below them, in points.
+/// Space above the figures, in points.
 const SPACE: f32 = 2.0;
 
 /// The layout of all lane heads.
@@ -39,18 +37,18 @@ pub(super) struct Plan {
     pub(super) height: f32,
 }
 
-/// Computes the layout for heads of this width with figures of these widths.
-pub(super) fn plan(ui: &Ui, input: &LanesInput<'_>, figures: &[f32; N], width: f32) -> Plan {
-    let grid = figure_grid::Grid::new(figures, width - 2.0 * margin(width));
+/// Computes the layout for heads of this width.
+pub(super) fn plan(ui: &Ui, figures: &RankedFigures, width: f32) -> Plan {
+    Plan {
+        grid: figures.grid(width - 2.0 * margin(width)),
+        height: height(ui),
+    }
+}
+
+/// Returns the height of each head, in points.
+pub(super) fn height(ui: &Ui) -> f32 {
     let air = if is_high_window(ui) { AIR } else { 0.0 };
-    let height = HEIGHT + grid.more() + air;
-    // The line with the policy's own estimate adds height.
-    let height = if own_estimate::is_any(input) {
-        height + figure_grid::GAP + own_estimate::HEIGHT + SPACE
-    } else {
-        height
-    };
-    Plan { grid, height }
+    NAME + SPACE + figure_grid::HEIGHT + air
 }
 
 /// Returns whether the window is high enough for space below the figures and for several messages.
@@ -58,9 +56,9 @@ pub(super) fn is_high_window(ui: &Ui) -> bool {
     ui.ctx().content_rect().height() >= HIGH_WINDOW
 }
 
-/// Returns the minimum width of a head with figures of these widths, in points.
-pub(super) fn least_width(figures: &[f32; N]) -> f32 {
-    figure_grid::least_width(figures) + 2.0 * MARGIN
+/// Returns the minimum width of a head with these figures, in points.
+pub(super) fn least_width(figures: &RankedFigures) -> f32 {
+    figures.least_width() + 2.0 * MARGIN
 }
 
 /// Margin of a narrow head, in points.
@@ -86,6 +84,13 @@ pub(super) fn show(
     if head.clicked() {
         commands.push(SelectCommand::Lane(lane));
     }
+    head.context_menu(|ui| figure_grid::menu(ui, input, lane, None, commands));
+    head.on_hover_ui(|ui| {
+        // Figures that do not fit in the head are shown here.
+        for line in figure_grid::lines(input, lane) {
+            ui.label(line);
+        }
+    });
     let inner = rect.shrink2(vec2(margin(rect.width()), 6.0));
     let mut ui = ui.new_child(
         UiBuilder::new()
@@ -102,19 +107,6 @@ pub(super) fn show(
     }
     ui.add_space(SPACE);
     figure_grid::show(&mut ui, input, lane, &plan.grid, commands);
-    let Some(lane) = lane else { return };
-    ui.add_space(SPACE);
-    ui.spacing_mut().interact_size.y = own_estimate::HEIGHT;
-    ui.horizontal(|ui| {
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if !has_space(inner) && own_estimate::is_any(input) {
-                badge(ui, input, lane, commands);
-            }
-            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                own_estimate::show(ui, input, lane);
-            });
-        });
-    });
 }
 
 /// Shows the name of the recorded lane and its context size at the selected call.
@@ -182,9 +174,7 @@ fn title(
             {
                 ui.label(small(ui, "own settings"));
             }
-            if has_space || !own_estimate::is_any(input) {
-                badge(ui, input, lane, commands);
-            }
+            badge(ui, input, lane, commands);
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 let label = &input.runs.labels[lane];
                 let text = RichText::new(format!("{label} ⏷")).text_style(theme::strong());
@@ -296,19 +286,13 @@ fn position_label(input: &LanesInput<'_>, lane: Option<usize>) -> String {
     format!("{place} · {}", figures::now_text(input, lane))
 }
 
-/// Returns the accessible text of a lane's head.
+/// Returns the accessible text of a lane's head, with all figures.
 fn spoken_head(input: &LanesInput<'_>, lane: Option<usize>) -> String {
-    let run = input.run(lane);
-    let (label, outcome) = (input.runs.label(lane), &run.outcome);
-    let peak = run.peak.map_or(Tokens::ZERO, |peak| peak.tokens);
-    let (compactions, overflows) = (
-        wording::count(outcome.compactions, "compaction"),
-        wording::count(outcome.overflows, "overflow"),
-    );
-    let lane = lane.map_or_else(
+    let label = input.runs.label(lane);
+    let lane_name = lane.map_or_else(
         || "Focus the recorded lane".to_owned(),
         |lane| format!("Focus lane {}", lane + 1),
     );
-    let peak = wording::short(peak);
-    format!("{lane}: {label}, peak {peak}, {compactions}, {overflows}")
+    let figures = figure_grid::lines(input, lane).join(", ");
+    format!("{lane_name}: {label}, {figures}")
 }

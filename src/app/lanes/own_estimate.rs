@@ -1,13 +1,10 @@
-//! The line of a lane's head that compares the policy's own fill estimate with the actual fill.
+//! The figure of a lane's head that compares the policy's own fill estimate with the actual fill.
 
+use super::figures::{Difference, Figure};
 use super::input::LanesInput;
-use crate::app::theme::palette;
+use crate::app::widgets::Tone;
 use crate::app::wording;
 use crate::units::Share;
-use egui::{Label, RichText, TextStyle, Ui};
-
-/// Height of the line in points. All heads reserve it if any lane's policy has an estimate of its own.
-pub(super) const HEIGHT: f32 = 16.0;
 
 /// Returns whether any lane's policy has an estimate of its own.
 pub(super) fn is_any(input: &LanesInput<'_>) -> bool {
@@ -15,36 +12,26 @@ pub(super) fn is_any(input: &LanesInput<'_>) -> bool {
     lanes.any(|lane| lane.policy.believed_fill.is_some())
 }
 
-/// Shows the line of a lane at the selected call.
-pub(super) fn show(ui: &mut Ui, input: &LanesInput<'_>, lane: usize) {
+/// Returns the believed fill of a lane at the selected call, with the actual one below if they differ.
+pub(super) fn figure(input: &LanesInput<'_>, lane: Option<usize>) -> Figure {
     let call = input.selection.call;
-    let Some((believed, actual)) = input.runs.lanes[lane].believed_fill(call) else {
-        return;
+    let of_lane = |lane: usize| input.runs.lanes[lane].believed_fill(call);
+    let Some((believed, actual)) = lane.and_then(of_lane) else {
+        return Figure::new("believed", "–".to_owned(), |_, _| {
+            "This policy has no estimate of its own".to_owned()
+        });
     };
-    let color = if is_blind(believed, actual) {
-        palette(ui).bad
-    } else {
-        palette(ui).weak
-    };
-    let full = wording::believed_fill(believed, actual);
-    let font = TextStyle::Small.resolve(ui.style());
-    let width = ui
-        .painter()
-        .layout_no_wrap(full.clone(), font, color)
-        .size()
-        .x;
-    // In a narrow lane the color and the hover text replace the omitted words.
-    let text = if width <= ui.available_width() {
-        full
-    } else {
-        full.replace("believed ", "").replace("actual ", "")
-    };
-    let text = RichText::new(text)
-        .text_style(TextStyle::Small)
-        .color(color);
-    ui.add(Label::new(text).truncate()).on_hover_ui(|ui| {
-        ui.label(hint(input, lane, believed, actual));
-    });
+    let is_blind = is_blind(believed, actual);
+    let tone = if is_blind { Tone::Bad } else { Tone::Plain };
+    Figure {
+        tone,
+        difference: (!wording::is_believed_right(believed, actual)).then(|| Difference {
+            text: format!("actual {}", wording::fullness(actual)),
+            note: "",
+            tone: if is_blind { Tone::Bad } else { Tone::Weak },
+        }),
+        ..Figure::new("believed", wording::fullness(believed), hint)
+    }
 }
 
 /// Returns whether the policy believes it is below its limit while the actual context exceeds the usable window.
@@ -52,15 +39,17 @@ fn is_blind(believed: Share, actual: Share) -> bool {
     believed.0 < 1.0 && actual.0 > 1.0
 }
 
-fn hint(input: &LanesInput<'_>, lane: usize, believed: Share, actual: Share) -> String {
+fn hint(input: &LanesInput<'_>, lane: Option<usize>) -> String {
     let call = input.selection.call;
-    let counts = input.runs.lanes[lane].outcome.samples.get(call).map(|s| {
+    let run = input.run(lane);
+    let counts = run.outcome.samples.get(call).zip(run.believed_fill(call));
+    let counts = counts.map(|(sample, (believed, actual))| {
         format!(
             "Call {}: the policy counts {} tokens, which is {} of its own limit. Actual: {} tokens, {}.",
             wording::number(call),
-            wording::tokens(s.metered),
+            wording::tokens(sample.metered),
             wording::percent(believed),
-            wording::tokens(s.tokens),
+            wording::tokens(sample.tokens),
             wording::of_usable(actual)
         )
     });

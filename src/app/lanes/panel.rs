@@ -4,11 +4,11 @@
 //! Rows are aligned: a message has the same vertical position in every lane.
 
 use super::command::LanesCommand;
-use super::figures::N;
+use super::figure_grid::RankedFigures;
+use super::head;
 use super::input::LanesInput;
 use super::lane_context::{Row, WrittenPosition};
 use super::lines::Line;
-use super::{figure_grid, head};
 use crate::app::command::Commands;
 use crate::app::selection::SelectCommand;
 use crate::app::shell::open_session::OpenSession;
@@ -19,12 +19,13 @@ use egui::{Id, Rect, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
 
 /// Height of a row, in points.
 pub(super) const ROW: f32 = 17.0;
-/// Minimum width of a lane in points. Lanes that do not fit scroll horizontally.
-const MIN_LANE: f32 = 180.0;
+/// Minimum width of a lane in points: seven fit beside the settings in a window of 1,280 points. Lanes that do not fit
+/// scroll horizontally.
+const MIN_LANE: f32 = 138.0;
 /// Maximum width of lanes that do not all fit, as a multiple of the minimum.
 const MAX_STRETCH: f32 = 1.25;
 /// Minimum number of visible rows, in a low window and in others.
-const MIN_ROWS: [f32; 2] = [1.0, 3.0];
+const MIN_ROWS: [f32; 2] = [1.0, 6.0];
 
 /// Height in points of the horizontal scroll bar, which is always visible and has its own space.
 const BAR: f32 = 8.0;
@@ -32,16 +33,14 @@ const BAR: f32 = 8.0;
 /// Returns the minimum height of lanes in this width: their heads, a few rows, and the scroll bar if the lanes do not fit.
 pub(in crate::app) fn least_height(ui: &Ui, session: &OpenSession<'_>, available: f32) -> f32 {
     let input = &LanesInput::new(session);
-    let figures = figure_grid::widths(ui, input);
-    let width = width(input, &figures, available);
-    let head = head::plan(ui, input, &figures, width).height;
+    let width = width(input, &RankedFigures::new(ui, input), available);
     let has_bar = width * n_columns(input) as f32 > available + 0.5;
     let rows = MIN_ROWS[usize::from(head::is_high_window(ui))];
-    head + rows * ROW + if has_bar { BAR } else { 0.0 }
+    head::height(ui) + rows * ROW + if has_bar { BAR } else { 0.0 }
 }
 
 /// Returns the width of each lane, in points. If not all fit, no lane is cut as long as little is left over.
-fn width(input: &LanesInput<'_>, figures: &[f32; N], available: f32) -> f32 {
+fn width(input: &LanesInput<'_>, figures: &RankedFigures, available: f32) -> f32 {
     let least = head::least_width(figures).max(MIN_LANE);
     let even = available / n_columns(input) as f32;
     let whole = available / (available / least).floor().max(1.0);
@@ -62,7 +61,7 @@ fn n_columns(input: &LanesInput<'_>) -> usize {
 /// Shows the lanes.
 pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
     let input = &LanesInput::new(session);
-    let figures = figure_grid::widths(ui, input);
+    let figures = RankedFigures::new(ui, input);
     let (n, width) = (
         n_columns(input),
         width(input, &figures, ui.available_width()),
@@ -89,7 +88,7 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
     }
     area.show(ui, |ui| {
         ui.spacing_mut().scroll = rows_scroll;
-        let plan = head::plan(ui, input, &figures, width);
+        let plan = head::plan(ui, &figures, width);
         let full = vec2(width * n as f32, plan.height);
         let (head, _) = ui.allocate_exact_size(full, Sense::hover());
         let bottom = ui.max_rect().bottom();

@@ -37,7 +37,7 @@ pub fn is_believed_right(believed: Share, actual: Share) -> bool {
 }
 
 /// Formats a share in percent, with one decimal near the limit.
-fn fullness(share: Share) -> String {
+pub fn fullness(share: Share) -> String {
     if (0.95..1.05).contains(&share.0) {
         format!("{:.1}{THIN}%", share.0 * 100.0)
     } else {
