@@ -3,7 +3,7 @@
 use super::command::OpenCommand;
 use super::loading::{Loading, Stage};
 use crate::app::command::Commands;
-use crate::app::theme::{fonts, palette, space};
+use crate::app::theme::{fonts, palette};
 use crate::app::{widgets, wording};
 use crate::progress::Phase;
 use crate::units::Share;
@@ -83,7 +83,6 @@ fn bar(ui: &mut Ui, stage: Stage) {
         ui.ctx().request_repaint();
     }
     ui.painter().rect_filled(done, rounding, palette.accent);
-    ui.add_space(space::S);
 }
 
 /// Returns whether the total is unknown or the progress has paused.
