@@ -1,13 +1,14 @@
 //! The chip of the selected calls: their growth, messages, cost and cache misses.
 
 use super::input::TimelinePanelInput;
+use super::plot::card;
 use crate::app::command::Commands;
 use crate::app::cost::state::calls_cost_text;
 use crate::app::selection::{CallRange, SelectCommand};
 use crate::app::theme::palette;
 use crate::app::widgets::text::small;
 use crate::app::wording;
-use egui::{Align2, Area, Button, Frame, Id, Label, Margin, Order, Rect, RichText, Ui, vec2};
+use egui::{Align2, Area, Button, Frame, Label, Margin, Order, Rect, RichText, Ui, vec2};
 
 /// Distance of the chip from the bottom of the plot, in points.
 const MARGIN: f32 = 6.0;
@@ -23,7 +24,7 @@ pub(super) fn show(
     let frame = Frame::popup(ui.style())
         .fill(palette(ui).raised)
         .inner_margin(Margin::symmetric(8, 2));
-    let area = Area::new(Id::unique("selected calls"))
+    let area = Area::new(card::chip_id())
         .order(Order::Middle)
         .fade_in(false)
         .enabled(!input.is_covered)

@@ -17,19 +17,31 @@ use egui::{
 const MAX_WIDTH: f32 = 240.0;
 /// Distance between the card and its call.
 const DISTANCE: f32 = 10.0;
+/// Distance between the card and the chip of the selected calls.
+const CHIP_DISTANCE: f32 = 4.0;
 /// Space between parts of the card, and between the columns of a table.
 const GAPS: Vec2 = vec2(14.0, 2.0);
+
+/// Returns the id of the area of the selected calls' chip, at the bottom of the plot. The card leaves it free.
+pub(in crate::app::timeline) fn chip_id() -> Id {
+    Id::unique("selected calls")
+}
 
 /// Shows the card right of the call, or left if there is no room: title, lines of the caller, kinds of the stack, lanes.
 pub(super) fn show(ui: &Ui, id: Id, chart: &Chart<'_>, call: usize) {
     let (id, plot, x) = (id.with("card"), chart.areas.plot, chart.x(call));
-    let previous = ui.ctx().memory(|memory| memory.area_rect(id));
-    let width = previous.map_or(MAX_WIDTH, |rect| rect.width());
-    let (pivot, x) = if x + DISTANCE + width <= plot.right() {
-        (Align2::LEFT_TOP, x + DISTANCE)
+    let rect_of = |id| ui.ctx().memory(|memory| memory.area_rect(id));
+    let size = rect_of(id).map_or(vec2(MAX_WIDTH, 0.0), |rect| rect.size());
+    let (align, x) = if x + DISTANCE + size.x <= plot.right() {
+        (Align::Min, x + DISTANCE)
     } else {
-        (Align2::RIGHT_TOP, x - DISTANCE)
+        (Align::Max, x - DISTANCE)
     };
+    // In a low plot the card extends over what is above it instead of covering the chip.
+    let chip = rect_of(chip_id()).filter(|_| chart.input.range.is_some());
+    let bottom = chip.map_or(f32::INFINITY, |chip| chip.top() - CHIP_DISTANCE);
+    let top = (plot.top() + 8.0).min(bottom - size.y);
+    let pivot = Align2([align, Align::Min]);
     let frame = Frame::popup(ui.style())
         .fill(chart.palette.raised)
         .inner_margin(Margin::symmetric(10, 7));
@@ -38,7 +50,7 @@ pub(super) fn show(ui: &Ui, id: Id, chart: &Chart<'_>, call: usize) {
         .interactable(false)
         .fade_in(false)
         .pivot(pivot)
-        .fixed_pos(pos2(x, plot.top() + 8.0))
+        .fixed_pos(pos2(x, top))
         .show(ui.ctx(), |ui| {
             frame.show(ui, |ui| content(ui, chart, call));
         });

@@ -5,7 +5,7 @@
 //! `flags`, `thresholds`. Around it are `legend`, `cumulative`, `overview`, the handles of the thresholds and the `card`.
 
 mod axis;
-mod card;
+pub(in crate::app::timeline) mod card;
 mod chart;
 mod compared;
 mod cumulative;
