@@ -34,6 +34,7 @@ mod own_presets;
 mod palette;
 mod pixels;
 mod ranges;
+mod readme_pictures;
 mod restore;
 mod screen;
 mod search;

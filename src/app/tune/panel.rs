@@ -64,11 +64,8 @@ fn state(sweep: &Sweep, input: &TuneInput<'_>) -> String {
         return "outdated: sweep again".to_owned();
     }
     let done = wording::count(sweep.n_done, "setting");
-    let time = sweep.took.map_or_else(String::new, |took| {
-        format!(" in {:.1} s", took.as_secs_f64())
-    });
     let how = if sweep.is_cancelled { ", stopped" } else { "" };
-    format!("{done}{time}{how}")
+    format!("{done}{how}")
 }
 
 /// Shows the plot, with the recommendation, the list of best settings and the choice of settings next to it.

@@ -17,7 +17,7 @@ use crate::progress::Progress;
 use crate::units::Share;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Interval of redraws while results arrive.
 const REDRAW: Duration = Duration::from_millis(60);
@@ -46,14 +46,11 @@ pub struct Sweep {
     pub alternative: Option<Alternative>,
     /// Whether it stopped before the end.
     pub is_cancelled: bool,
-    /// Duration; `None` while running.
-    pub took: Option<Duration>,
     /// The compared risk.
     pub risk: RiskAxis,
     /// The config of the sweep.
     config: Config,
     weight: f64,
-    begun: Instant,
     live: Arc<Mutex<Vec<(usize, Point)>>>,
     progress: Arc<Progress>,
     /// References at risk in the recorded lane; 0 for facts.
@@ -122,11 +119,9 @@ impl Sweep {
             recommended: None,
             alternative: None,
             is_cancelled: false,
-            took: None,
             risk: view.risk,
             config: runs.config.clone(),
             weight: view.weight,
-            begun: Instant::now(),
             live,
             progress,
             noise: 0,
@@ -161,7 +156,6 @@ impl Sweep {
                     self.is_cancelled = !done.as_ref().is_some_and(|ended| ended.is_whole);
                     self.noise = done.as_ref().map_or(0, |ended| ended.noise);
                     self.alternative = done.and_then(|ended| ended.alternative);
-                    self.took = Some(self.begun.elapsed());
                     is_changed = true;
                 }
                 Err(work) => self.work = Some(work),
