@@ -124,14 +124,13 @@ impl Args {
             lane
         });
         let prices = model_prices(&loaded.case.session, billing);
-        let diagnosis = diagnose(
-            &loaded,
-            reserve,
-            lanes.collect(),
-            &bills,
-            prices,
-            audit.as_ref(),
-        );
+        let lanes: Vec<LaneCost<'_>> = lanes.collect();
+        let compared = lanes.iter().map(|lane| lane.played);
+        let compared = compared.filter(|played| !lanes::ALWAYS.contains(&&*played.lane));
+        let compared = compared.map(|played| &played.outcome);
+        let preset = lanes::working_preset(&loaded.case, "No policy", compared, shared);
+        let mut diagnosis = diagnose(&loaded, reserve, lanes, &bills, prices, audit.as_ref());
+        diagnosis.card.extend(preset);
         if shared.json {
             json(&diagnosis.json_output())?;
         } else {

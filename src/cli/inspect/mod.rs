@@ -4,16 +4,17 @@ mod json_output;
 mod text;
 
 use super::args::{FileArg, GlobalOptions};
-use super::lanes;
+use super::lanes::{self, Lane, LaneArgs};
 use super::output::{json, print_wrapped};
 use super::status::Status;
-use crate::analysis::{Trigger, verdict};
-use crate::engine::{Case, Peak, recorded};
+use crate::analysis::{Clause, Trigger, verdict};
+use crate::engine::{Case, Peak, recorded, simulate};
 use crate::exec::Loaded;
 use crate::formats::{Availability, RecordedData, availability};
 use crate::session::{Kind, Message, Role, Session, issues};
 use crate::units::Tokens;
 pub(super) use json_output::Inspection;
+use rayon::prelude::*;
 
 /// Show the content of a session file, its tokens and warnings
 #[derive(Debug, clap::Args)]
@@ -33,7 +34,11 @@ impl Args {
         let none = lanes::none(shared)?;
         let loaded = shared.load(&self.file.file)?;
         let reserve = none.checked_reserve(&loaded.case, shared)?;
-        let found = Findings::new(&loaded, reserve, shared.conversation.unwrap_or(0));
+        let mut found = Findings::new(&loaded, reserve, shared.conversation.unwrap_or(0));
+        let preset = working_preset(&loaded.case, &none, shared)?;
+        found
+            .verdict
+            .extend(preset.iter().map(|clause| clause.text.as_str()));
         if shared.json {
             json(&found.json_output())?;
         } else {
@@ -43,6 +48,21 @@ impl Args {
         std::mem::forget(loaded);
         Ok(Status::Done)
     }
+}
+
+/// Returns the sentence about a preset that works if the generic presets do not.
+fn working_preset(case: &Case, none: &Lane, shared: &GlobalOptions) -> anyhow::Result<Vec<Clause>> {
+    // A session that fits without any compaction needs no policy.
+    let unmanaged = simulate(case, &none.policy, &none.knobs, None);
+    if unmanaged.overflows == 0 {
+        return Ok(Vec::new());
+    }
+    let lanes = LaneArgs::default().lanes(shared)?;
+    let run = |lane: &Lane| simulate(case, &lane.policy, &lane.knobs, None);
+    let compared: Vec<_> = lanes.par_iter().map(run).collect();
+    let names: Vec<_> = lanes.iter().map(|lane| &*lane.name).collect();
+    let none = format!("None of {}", names.join(", "));
+    Ok(lanes::working_preset(case, &none, &compared, shared))
 }
 
 /// The result of the command, for text and JSON.

@@ -36,4 +36,4 @@ pub use last_use::{LastUses, NamedLines};
 pub use message_name::{MessageName, Subject};
 pub use nearest::nearest;
 pub use trigger::{FirstCompaction, LaneTrigger, PlayedLane, Trigger};
-pub use verdict::{Clause, Link, Severity, Verdict, verdict};
+pub use verdict::{Clause, Link, Severity, Verdict, WorkingPreset, verdict};

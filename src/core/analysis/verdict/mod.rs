@@ -5,6 +5,9 @@
 
 mod culprit;
 mod limits;
+mod working_preset;
+
+pub use working_preset::WorkingPreset;
 
 use super::trigger::FirstCompaction;
 use super::{MessageName, Trigger};
@@ -57,6 +60,8 @@ pub enum Link {
     Cache(Option<usize>),
     /// The accuracy of the counts.
     Count,
+    /// The preset with this name, to compare it.
+    Compare(&'static str),
 }
 
 impl Verdict {
