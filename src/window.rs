@@ -3,6 +3,7 @@
 use plimsoll::app::manual_edits::marks::RequestedMarks;
 use plimsoll::app::{self, LaneOption, Options};
 use plimsoll::cli::{self, Picture, Theme, WindowArgs};
+use plimsoll::tokens::default_counter;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -35,7 +36,7 @@ pub(super) fn open(mut args: WindowArgs) -> ExitCode {
 }
 
 /// Returns the options of the window. Fails if there are too many lanes.
-fn options(args: WindowArgs) -> Result<Options, String> {
+pub(super) fn options(args: WindowArgs) -> Result<Options, String> {
     let lanes = args.lanes.into_iter().map(|lane| {
         let (word, policy) = (lane.word, lane.policy);
         (LaneOption { word, policy }, lane.knobs)
@@ -45,6 +46,9 @@ fn options(args: WindowArgs) -> Result<Options, String> {
         let within = move |n| marks.within(n).map_err(|error| format!("{error:#}"));
         RequestedMarks(Arc::new(within))
     });
+    // A default is not a choice: it must not replace the tokenizer of a workspace.
+    let counter = args.load.counter.name;
+    let counter = (counter != default_counter().name).then_some(counter);
     let options = Options {
         paths: args.paths,
         compared: args.compared,
@@ -59,7 +63,7 @@ fn options(args: WindowArgs) -> Result<Options, String> {
         conversation: args.load.conversation,
         window: args.load.window,
         output_reserve: args.output_reserve,
-        counter: Some(args.load.counter.name),
+        counter,
         restarts: args.restarts,
         errors: args.errors,
         marks,

@@ -65,9 +65,11 @@ pub struct LaneOption {
 
 impl Options {
     /// Returns whether lanes, settings or marks are given, which replace those of workspaces.
-    pub(in crate::app) fn has_lanes(&self) -> bool {
-        let has_settings =
-            !self.knobs.is_empty() || self.window.is_some() || self.output_reserve.is_some();
+    pub(in crate::app) fn replaces_workspaces(&self) -> bool {
+        let has_settings = !self.knobs.is_empty()
+            || self.window.is_some()
+            || self.output_reserve.is_some()
+            || self.counter.is_some();
         let has_marks =
             !self.restarts.is_empty() || !self.errors.is_empty() || self.marks.is_some();
         !self.lanes.is_empty() || has_settings || has_marks
@@ -98,9 +100,9 @@ impl Options {
         config
     }
 
-    /// Returns the folder of workspaces; none is kept if lanes are given.
+    /// Returns the folder of workspaces; none is kept if options replace them.
     pub(in crate::app) fn kept_workspaces(&self) -> Workspaces {
-        if self.has_lanes() {
+        if self.replaces_workspaces() {
             Workspaces::default()
         } else {
             self.workspaces.clone()

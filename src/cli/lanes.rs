@@ -4,7 +4,8 @@ use super::args::{GlobalOptions, first_given};
 use super::nearest::{nearest, unknown};
 use super::output::{note, tokens};
 use super::settings::{Set, set, setting_names, value_of};
-use crate::engine::{Action, Case, Hook, KnobRole, KnobValues, Policy, Stage};
+use crate::analysis::{Clause, WorkingPreset};
+use crate::engine::{Action, Case, Hook, KnobRole, KnobValues, Outcome, Policy, Stage};
 use crate::exec::{OwnPresets, load_policy};
 use crate::presets::{self, PRESETS};
 use crate::units::Tokens;
@@ -113,8 +114,12 @@ impl LaneArgs {
         }
     }
 
-    /// Returns the first lanes of the window. `none` may be one of them; `recorded` is always shown.
+    /// Returns the lanes that are given for the window. `none` may be one of them; `recorded` is always shown. Without a
+    /// policy or a setting there are none: the window shows the lanes of the kept workspace, or its default ones.
     pub(super) fn of_window(&self, shared: &GlobalOptions) -> anyhow::Result<Vec<Lane>> {
+        if self.are_default() {
+            return Ok(Vec::new());
+        }
         let named: Vec<_> = self
             .policies
             .iter()
@@ -208,6 +213,30 @@ pub(super) fn none(shared: &GlobalOptions) -> anyhow::Result<Lane> {
     let mut none = lane("none")?;
     reserve(&mut none, shared)?;
     Ok(none)
+}
+
+/// Returns the sentence about the preset to compare if no compared policy works. `none` names the policies.
+pub(super) fn working_preset<'a>(
+    case: &Case,
+    none: &str,
+    compared: impl IntoIterator<Item = &'a Outcome>,
+    shared: &GlobalOptions,
+) -> Vec<Clause> {
+    let values = |policy: &Policy| {
+        let mut values = policy.defaults();
+        let knob = policy.knob_for(KnobRole::OutputReserve);
+        if let (Some(tokens), Some(knob)) = (shared.output_reserve, knob) {
+            // A reserve that a preset does not accept leaves its default.
+            let _ = policy.set(&mut values, &knob.name, tokens.as_f64());
+        }
+        values
+    };
+    let found = WorkingPreset::find(case, compared, values);
+    let clauses = |preset: WorkingPreset| {
+        let action = format!("compare it with `plimsoll replay --policy {}`", preset.name);
+        preset.clauses(none, &action).to_vec()
+    };
+    found.map(clauses).unwrap_or_default()
 }
 
 /// Prints a note for `--restart` and for `--error` if no lane responds to it.

@@ -50,7 +50,7 @@ pub struct WindowArgs {
     pub size: Option<[u32; 2]>,
     /// Theme (default: the one used last).
     pub theme: Option<Theme>,
-    /// The lanes to compare.
+    /// The lanes to compare; empty if no policy and no setting is given.
     pub lanes: Vec<Lane>,
     /// Options for reading files.
     pub load: LoadOptions,

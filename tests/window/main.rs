@@ -6,6 +6,9 @@ mod fixtures;
 mod hostile_input;
 #[path = "../common/program.rs"]
 mod program;
+#[path = "../../src/window.rs"]
+#[expect(dead_code, reason = "only the options of the window are tested")]
+mod program_window;
 #[path = "../common/reader.rs"]
 mod reader;
 #[path = "../providers/server.rs"]
@@ -39,6 +42,7 @@ mod restore;
 mod screen;
 mod search;
 mod sessions;
+mod start;
 mod systems;
 mod tabs;
 mod tracks;

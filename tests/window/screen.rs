@@ -1,6 +1,7 @@
 //! Opens the window without a display, acts on it and reads its texts.
 
 use crate::program::command;
+use crate::program_window;
 use egui::accesskit::Role;
 use egui::{Event, Key, Modifiers, OutputCommand, PointerButton, Pos2, Vec2, vec2};
 use egui_kittest::Harness;
@@ -8,8 +9,12 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use plimsoll::app::background::latest_result::WorkMode;
 use plimsoll::app::runs::replays::Runs;
 use plimsoll::app::{App, LaneOption, Options};
+use plimsoll::cli::{self, Invocation};
+use plimsoll::exec::{IndexFolder, OwnPresets, Workspaces};
 use plimsoll::presets;
+use std::ffi::OsString;
 use std::fs;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -76,6 +81,34 @@ pub(crate) fn with_lanes(options: Options, policies: &[&str], settings: &[(&str,
     options.compare(lanes).expect("the window shows them")
 }
 
+/// Returns the options of a window that is started with these arguments, as the program makes them. It works within its
+/// frames, and stores workspaces in `kept` unless the arguments turn that off.
+pub(crate) fn started_with<I: Into<OsString>>(
+    arguments: impl IntoIterator<Item = I>,
+    kept: &Path,
+) -> Options {
+    let words = arguments.into_iter().map(Into::into);
+    let words = iter::once("plimsoll".into()).chain(words);
+    let Invocation::Window(arguments) = cli::run(words) else {
+        panic!("the arguments open no window");
+    };
+    let options = program_window::options(*arguments).expect("valid options");
+    let workspaces = if options.workspaces.is_kept() {
+        Workspaces::in_folder(kept.to_owned())
+    } else {
+        options.workspaces
+    };
+    Options {
+        no_state: true,
+        workspaces,
+        own_presets: OwnPresets::default(),
+        index: IndexFolder::default(),
+        work: WorkMode::InFrame,
+        size: LARGE,
+        ..options
+    }
+}
+
 /// Opens a window.
 pub(crate) fn open(options: Options) -> Window {
     let harness = Harness::builder().with_size(options.size);
@@ -122,6 +155,33 @@ fn click_at(window: &mut Window, pos: Pos2) {
         });
         window.step();
     }
+    window.run_ok();
+}
+
+/// Clicks an item of the menu, and before it the items that contain it.
+pub(crate) fn menu(window: &mut Window, items: &[&str]) {
+    click(window, "Menu");
+    for item in items {
+        click(window, item);
+    }
+}
+
+/// Types keys that arrive in one frame. A letter types its character too, as the system reports it.
+pub(crate) fn press_at_once(window: &mut Window, keys: &[(Modifiers, Key, &str)]) {
+    for (modifiers, key, text) in keys {
+        window.input_mut().events.push(Event::Key {
+            key: *key,
+            physical_key: None,
+            pressed: true,
+            repeat: false,
+            modifiers: *modifiers,
+        });
+        if !text.is_empty() {
+            let typed = Event::Text((*text).to_owned());
+            window.input_mut().events.push(typed);
+        }
+    }
+    window.step();
     window.run_ok();
 }
 

@@ -138,7 +138,7 @@ impl App {
                 self.restore_comparison(ctx, document, visit.comparison);
             }
             (_, Some(Ok(workspace))) => {
-                if reopened.is_opened && self.has_given_lanes {
+                if reopened.is_opened && self.replaces_workspaces {
                     self.toasts
                         .info("The options of the command line replace the workspace.");
                     return;
