@@ -11,7 +11,7 @@ use crate::report::{has_tracks, track};
 use crate::safe_text;
 use crate::session::{CallsFrom, Track};
 use crate::units::{Bytes, Tokens};
-use egui::{Align, Grid, Layout, RichText, ScrollArea, Ui};
+use egui::{Align, Color32, Grid, Label, Layout, RichText, ScrollArea, Ui};
 
 /// Maximum number of listed warnings and of listed issues.
 const MAX_LISTED: usize = 200;
@@ -113,11 +113,14 @@ fn detection(ui: &mut Ui, open: &OpenSession<'_>) {
                 ui.with_layout(Layout::top_down(Align::Min), |ui| {
                     ui.label(weak(ui, name));
                 });
-                ui.vertical(|ui| ui.add(egui::Label::new(value).wrap()));
+                ui.vertical(|ui| ui.add(Label::new(value).wrap()));
                 ui.end_row();
             };
             row("format", open.document.format_label().to_owned());
             row("detected by", report.recognized_by.replace('`', ""));
+            if let Some(source) = &open.document.managed_from {
+                row("managed from", safe_text::one_line(source, 80));
+            }
             if let Some(parent) = &open.document.loaded.report.parent {
                 row("sub-agent of", safe_text::one_line(parent, 80));
             }
@@ -226,7 +229,7 @@ fn recorded_data(ui: &mut Ui, open: &OpenSession<'_>) {
             "The session mentions {}, but neither this file nor the files next to it record their calls.",
             wording::count(n_sub_agents, "sub-agent")
         );
-        ui.add(egui::Label::new(weak(ui, text)).wrap());
+        ui.add(Label::new(weak(ui, text)).wrap());
     }
 }
 
@@ -257,7 +260,7 @@ fn records(ui: &mut Ui, open: &OpenSession<'_>) {
             }
             ui.end_row();
             for (kind, count) in records {
-                ui.vertical(|ui| ui.add(egui::Label::new(kind).wrap()));
+                ui.vertical(|ui| ui.add(Label::new(kind).wrap()));
                 ui.label(wording::grouped(count.count as u64));
                 ui.label(if count.in_context == 0 {
                     weak(ui, "–")
@@ -276,14 +279,13 @@ fn warnings(ui: &mut Ui, open: &OpenSession<'_>) {
         ui.label(RichText::new("No warnings: every record was read.").color(palette(ui).ok));
     }
     for warning in warnings.iter().take(MAX_LISTED) {
-        ui.label(RichText::new(warning.to_string().replace('`', "")).color(palette(ui).warn));
+        let text = warning.to_string().replace('`', "");
+        listed(ui, &text, palette(ui).warn);
     }
     for issue in issues.iter().take(MAX_LISTED) {
-        ui.label(format!(
-            "message {}: {}",
-            wording::number(issue.message),
-            issue.kind.sentence()
-        ));
+        let number = wording::number(issue.message);
+        let text = format!("message {number}: {}", issue.kind.sentence());
+        listed(ui, &text, palette(ui).text);
     }
     let more = (warnings.len() + issues.len())
         .saturating_sub(warnings.len().min(MAX_LISTED) + issues.len().min(MAX_LISTED));
@@ -297,4 +299,14 @@ fn warnings(ui: &mut Ui, open: &OpenSession<'_>) {
             ),
         ));
     }
+}
+
+/// Shows a text with a bullet, so that each begins visibly and its further lines are indented.
+fn listed(ui: &mut Ui, text: &str, color: Color32) {
+    ui.horizontal_top(|ui| {
+        ui.label(RichText::new("•").color(color));
+        let text = RichText::new(wording::capitalized(text)).color(color);
+        ui.add(Label::new(text).wrap());
+    });
+    ui.add_space(space::XS);
 }

@@ -49,7 +49,10 @@ fn unsupported_content_is_listed_before_writing_as_by_the_command_line() {
     let ours = here.join("compacted-anthropic_messages.json");
     assert!(fs::read(&ours).unwrap() == fs::read(here.join("cli.json")).unwrap());
     click(&mut window, "Open here");
-    assert!(says(&window, "compacted-anthropic_messages.json"));
+    for session in ["compacted.jsonl", "compacted-anthropic_messages.json"] {
+        let tab = format!("Session {session}");
+        window.get_by_role_and_label(Role::Tab, &tab);
+    }
 }
 
 #[test]

@@ -2,8 +2,8 @@
 //! and with advice after errors.
 
 use crate::screen::{
-    COMPACTED, MANY_RESULTS, Window, click, copy_of, open, options, plimsoll, texts, type_into,
-    with_lanes,
+    COMPACTED, MANY_RESULTS, Window, click, copy_of, menu, open, options, plimsoll, texts,
+    type_into, with_lanes,
 };
 use crate::server::{STREAM_HEAD, Server, answer};
 use egui::Vec2;
@@ -523,8 +523,7 @@ fn a_session_is_added_to_a_store_only_after_confirmation() {
 fn logs_are_not_listed_with_no_state() {
     let (_folder, source) = copy_of(MANY_RESULTS);
     let mut window = window(&source, &[]);
-    click(&mut window, "Menu");
-    click(&mut window, "Run logs…");
+    menu(&mut window, &["Theme, shortcuts, logs", "Run logs…"]);
     window.get_by_label("No logs are saved because Plimsoll was started with --no-state.");
     click(&mut window, "Close");
     assert!(window.query_by_label_contains("--no-state").is_none());

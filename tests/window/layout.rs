@@ -1,7 +1,7 @@
 //! Layout: panels do not overlap, and controls keep their positions.
 
 use crate::screen::{
-    MANY_RESULTS, Window, add_lane, drag, open, options, sample, sized, with_lanes,
+    self, MANY_RESULTS, Window, add_lane, drag, open, options, sample, sized, with_lanes,
 };
 use egui::accesskit::Role;
 use egui::epaint::TextShape;
@@ -107,21 +107,24 @@ fn the_drawer_regains_its_height_in_a_large_window() {
 }
 
 #[test]
-fn the_menu_is_no_higher_than_the_smallest_window() {
+fn each_level_of_the_menu_fits_into_the_smallest_window() {
+    let last = "A quick tour: parallel calls, an error, a call that was stopped";
     for size in SIZES {
         let mut window = window(size);
-        window.get_by_label("Menu").click();
-        window.run_ok();
         let all = Rect::from_min_size(egui::Pos2::ZERO, Vec2::from(size));
-        for item in ["Sessions on this machine…", "Dark", "Run logs…"] {
-            let item = window.get_by_label(item).rect();
-            assert!(all.contains_rect(item), "{size:?} {item:?}");
+        for (level, items) in [
+            (None, ["Sessions on this machine…", "New tab"]),
+            (Some("Examples"), ["Slow growth over many turns", last]),
+            (Some("Theme, shortcuts, logs"), ["Dark", "Run logs…"]),
+        ] {
+            screen::menu(&mut window, level.as_slice());
+            for item in items {
+                let item = window.get_by_label(item).rect();
+                assert!(all.contains_rect(item), "{size:?} {item:?}");
+            }
+            window.key_press(egui::Key::Escape);
+            window.run_ok();
         }
-        let last = "A quick tour: parallel calls, an error, a call that was stopped";
-        window.get_by_label(last).scroll_to_me();
-        window.run_ok();
-        let last = window.get_by_label(last).rect();
-        assert!(all.contains_rect(last), "{size:?} {last:?}");
     }
 }
 

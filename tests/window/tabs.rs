@@ -1,7 +1,7 @@
 //! Several sessions as tabs.
 
 use crate::screen::{
-    COMPACTED, Window, click, drop_file, open, options, paste, press, runs, sample, says,
+    COMPACTED, Window, click, drop_file, menu, open, options, paste, press, runs, sample, says,
     set_slider, wait,
 };
 use egui::accesskit::{Role, Toggled};
@@ -92,7 +92,7 @@ fn a_new_tab_opens_another_session_beside_the_first() {
 #[test]
 fn a_click_with_ctrl_or_the_middle_button_opens_a_tab() {
     let mut window = window();
-    click(&mut window, "Menu");
+    menu(&mut window, &["Recent"]);
     window
         .get_by_label(SECOND)
         .click_modifiers(Modifiers::COMMAND);
@@ -175,7 +175,7 @@ fn at_the_maximum_of_tabs_an_open_session_is_shown_by_ctrl_click() {
     press(&mut window, Modifiers::COMMAND, Key::T);
     assert!(says(&window, "At most 24 tabs can be open"));
     let recent = format!("{}.json", MAX - 3);
-    click(&mut window, "Menu");
+    menu(&mut window, &["Recent"]);
     window
         .get_by_label(&recent)
         .click_modifiers(Modifiers::COMMAND);
@@ -211,8 +211,7 @@ fn a_closed_tab_keeps_undo_when_it_is_opened_again() {
     set_slider(&mut window, "compression_trigger", 0.30);
     click(&mut window, &format!("Close the tab {SECOND}"));
     assert_eq!(tabs(&window).0.len(), 0);
-    click(&mut window, "Menu");
-    click(&mut window, SECOND);
+    menu(&mut window, &["Recent", SECOND]);
     let trigger = |window: &Window| {
         let runs = runs(window);
         runs.lanes[0].knobs.get("compression_trigger")

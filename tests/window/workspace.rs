@@ -1,7 +1,7 @@
 //! The workspace of a session: kept with the file, saved as a file, and undo after another file.
 
 use crate::screen::{
-    self, MANY_RESULTS, Window, add_lane, copy_of, go_to, options, runs, set_slider, wait,
+    self, MANY_RESULTS, Window, add_lane, copy_of, go_to, menu, options, runs, set_slider, wait,
     with_lanes,
 };
 use egui::accesskit::Role;
@@ -251,10 +251,12 @@ fn undo_survives_another_file() {
     let untouched = shown(&window);
     change(&mut window);
     let open = |window: &mut Window, label: &str| {
-        window.get_by_label("Menu").click();
-        window.run_ok();
-        window.get_by_label(label).click();
-        window.run_ok();
+        let level = if label == SAMPLE {
+            "Recent"
+        } else {
+            "Examples"
+        };
+        menu(window, &[level, label]);
     };
     open(
         &mut window,

@@ -99,6 +99,14 @@ fn file_texts(document: &Document, detail: Detail) -> Vec<ChipText> {
         _ => 60,
     };
     let mut texts = vec![ChipText::strong(safe_text::one_line(name, longest))];
+    if let Some(source) = document
+        .managed_from
+        .as_ref()
+        .filter(|_| detail <= Detail::ModelName)
+    {
+        let source = safe_text::one_line(source, longest);
+        texts.push(ChipText::plain(format!(" · managed from {source}")));
+    }
     if detail <= Detail::FileFormat {
         let format = document.format_label();
         texts.push(ChipText::plain(format!(" · {format}")));

@@ -1,4 +1,4 @@
-//! The menu of the bar: other sessions, the theme, shortcuts and run logs.
+//! The menu of the bar: other sessions, actions on the open one, the theme, shortcuts and run logs.
 
 use super::input::BarInput;
 use crate::app::command::Commands;
@@ -14,11 +14,13 @@ use crate::app::shell::command::ShellCommand;
 use crate::app::theme::space;
 use crate::app::widgets;
 use crate::app::widgets::text::small;
-use egui::{Button, Popup, ScrollArea, ThemePreference, Ui, vec2};
+use egui::{Button, Popup, ThemePreference, Ui, vec2};
 use std::path::PathBuf;
 
-/// Part of the window's height that the menu leaves free, in points.
-const FREE_HEIGHT: f32 = 64.0;
+/// Minimum width of a menu, in points.
+const WIDTH: f32 = 240.0;
+/// Maximum number of entries of one level of the menu: more are not read at a glance.
+const MAX_ENTRIES: usize = 10;
 
 /// Shows the button that opens the menu.
 pub(super) fn show(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
@@ -27,21 +29,27 @@ pub(super) fn show(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
         .accessible_name("Menu")
         .on_hover_text("Recent files, examples, theme, shortcuts");
     Popup::menu(&button).show(|ui| {
-        ui.set_min_width(240.0);
-        let height = ui.ctx().content_rect().height() - FREE_HEIGHT;
-        ScrollArea::vertical()
-            .max_height(height)
-            .min_scrolled_height(height)
-            .show(ui, |ui| {
-                session_items(ui, input, commands);
-                program_items(ui, commands);
-                example_items(ui, commands);
-            });
+        ui.set_min_width(WIDTH);
+        source_items(ui, input, commands);
+        if input.document.is_some() {
+            ui.separator();
+            session_items(ui, input, commands);
+        }
+        ui.separator();
+        let new = Button::new("New tab").right_text(small(ui, "Ctrl+T"));
+        if ui.add(new).clicked() {
+            commands.push(TabsCommand::New);
+        }
+        ui.menu_button("Theme, shortcuts, logs", |ui| program_items(ui, commands));
     });
 }
 
-/// Shows the sources of sessions: found sessions, the clipboard and recent files.
-fn session_items(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
+/// Shows the sources of sessions: found sessions, recent files, examples and the clipboard.
+fn source_items(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
+    if !input.recent.is_empty() {
+        ui.menu_button("Recent", |ui| recent_items(ui, input.recent, commands));
+    }
+    ui.menu_button("Examples", |ui| example_items(ui, commands));
     if ui.button("Sessions on this machine…").clicked() {
         commands.push(SessionsCommand::Show(None));
     }
@@ -56,46 +64,44 @@ fn session_items(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
     if ui.add(paste).clicked() {
         commands.push(OpenCommand::Paste);
     }
-    if input.document.is_some() {
-        comparison_items(ui, input, commands);
-        let save = ui.button("Save workspace…");
-        let help =
-            "Writes lanes, settings, marks, notes and view to a file in the folder of the session";
-        if save.on_hover_text(help).clicked() {
-            commands.push(ShellCommand::SaveWorkspace);
-        }
+}
+
+/// Shows the actions on the open session.
+fn session_items(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
+    comparison_items(ui, input, commands);
+    let save = ui.button("Save workspace…");
+    let help =
+        "Writes lanes, settings, marks, notes and view to a file in the folder of the session";
+    if save.on_hover_text(help).clicked() {
+        commands.push(ShellCommand::SaveWorkspace);
     }
-    let new = Button::new("New tab").right_text(small(ui, "Ctrl+T"));
-    if ui.add(new).clicked() {
-        commands.push(TabsCommand::New);
-    }
-    if input.document.is_some() && ui.button("Close this session").clicked() {
+    let close = Button::new("Close this session").right_text(small(ui, "Ctrl+W"));
+    if ui.add(close).clicked() {
         commands.push(TabsCommand::Close(None));
     }
-    ui.add_space(space::S);
-    if input.recent.is_empty() {
-        return;
-    }
-    widgets::section(ui, "Recent");
-    for path in input.recent {
+}
+
+fn recent_items(ui: &mut Ui, recent: &[PathBuf], commands: &mut Commands) {
+    ui.set_min_width(WIDTH);
+    for path in recent.iter().take(MAX_ENTRIES) {
         let name = Button::new(recent_name(path)).truncate();
         let name = ui.add(name);
         let name = name.on_hover_text(path.display().to_string());
         open_item::clicked(&name, OpenCommand::Path(path.clone()), commands);
     }
-    ui.add_space(space::S);
 }
 
 /// Shows the sessions that can be compared with the open one.
 fn comparison_items(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
     let compare = ui.menu_button("Open as comparison", |ui| {
-        ui.set_min_width(220.0);
+        ui.set_min_width(WIDTH);
         if ui.button("Choose a file…").clicked() {
             commands.push(CompareCommand::ShowDialog);
         }
         let open = input.document.and_then(|document| document.origin.path());
         let is_other = |path: &&PathBuf| Some(path.as_path()) != open && !is_folder(path);
-        for path in input.recent.iter().filter(is_other) {
+        let others = input.recent.iter().filter(is_other);
+        for path in others.take(MAX_ENTRIES - 1) {
             let name = Button::new(recent_name(path)).truncate();
             let name = ui.add(name).on_hover_text(path.display().to_string());
             if name.clicked() {
@@ -109,6 +115,7 @@ fn comparison_items(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) 
 
 /// Shows the theme, the shortcuts and the run logs.
 fn program_items(ui: &mut Ui, commands: &mut Commands) {
+    ui.set_min_width(WIDTH);
     widgets::section(ui, "Theme");
     let now = ui.ctx().options(|o| o.theme_preference);
     ui.horizontal(|ui| {
@@ -132,11 +139,10 @@ fn program_items(ui: &mut Ui, commands: &mut Commands) {
     if logs.on_hover_text(help).clicked() {
         commands.push(RunLogsCommand::Show);
     }
-    ui.add_space(space::S);
 }
 
 fn example_items(ui: &mut Ui, commands: &mut Commands) {
-    widgets::section(ui, "Examples");
+    ui.set_min_width(WIDTH);
     for example in EXAMPLES {
         let story = ui.button(example.story).on_hover_text(example.name);
         open_item::clicked(&story, OpenCommand::Example(example.name), commands);

@@ -191,10 +191,14 @@ fn done_buttons(
     written: &Written,
     commands: &mut Commands,
 ) {
-    if !written.exported.changed {
-        compact_anyway(ui, input, export, commands);
-    }
-    if widgets::primary_button(ui, "Close").clicked() {
+    let is_offered = !written.exported.changed && compact_anyway(ui, input, export, commands);
+    // A dialog has one primary button.
+    let is_closed = if is_offered {
+        widgets::secondary_button(ui, "Close", "Esc").clicked()
+    } else {
+        widgets::primary_button(ui, "Close").clicked()
+    };
+    if is_closed {
         commands.push(ExportCommand::Close);
     }
     if widgets::secondary_button(ui, "Another export", "").clicked() {
@@ -202,13 +206,13 @@ fn done_buttons(
     }
 }
 
-/// Shows the button that compacts the same context although the policy's trigger is not met.
+/// Shows the button that compacts the same context although the policy's trigger is not met. Returns whether it is offered.
 pub(super) fn compact_anyway(
     ui: &mut Ui,
     input: &ExportInput<'_>,
     export: &Export,
     commands: &mut Commands,
-) {
+) -> bool {
     let draft = &export.draft;
     let is_of_end = match draft.content {
         ExportContent::CompactNow => true,
@@ -218,14 +222,15 @@ pub(super) fn compact_anyway(
     let policy = draft.lane.and_then(|lane| input.runs.lanes.get(lane));
     let acts = policy.is_some_and(|lane| !lane.policy.stages.is_empty());
     let help = "Apply the policy once to the last recorded context, regardless of its trigger";
-    if is_of_end
-        && acts
+    let is_offered = is_of_end && acts;
+    if is_offered
         && widgets::primary_button(ui, "Compact anyway")
             .on_hover_text(help)
             .clicked()
     {
         commands.push(ExportCommand::CompactAnyway);
     }
+    is_offered
 }
 
 /// Returns whether the form is complete.

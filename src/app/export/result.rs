@@ -6,6 +6,7 @@ use super::job::Export;
 use super::stage::Written;
 use crate::app::command::Commands;
 use crate::app::open::command::OpenCommand;
+use crate::app::session_tabs::command::TabsCommand;
 use crate::app::shell::command::ShellCommand;
 use crate::app::theme::{self, palette, space};
 use crate::app::widgets::text::{small, weak};
@@ -90,10 +91,11 @@ pub(in crate::app) fn output_path(ui: &mut Ui, path: &Path, commands: &mut Comma
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if widgets::secondary_button(ui, "Open here", "")
-                .on_hover_text("Replaces the session in this window")
+                .on_hover_text("Opens it in a new tab of this window")
                 .clicked()
             {
-                commands.push(OpenCommand::Path(path.to_owned()));
+                let open = OpenCommand::Path(path.to_owned());
+                commands.push(TabsCommand::OpenInNew(open));
             }
             if widgets::secondary_button(ui, "Copy path", "").clicked() {
                 commands.push(ShellCommand::Copy("the path", path.display().to_string()));

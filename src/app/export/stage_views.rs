@@ -252,20 +252,22 @@ pub(super) fn review_buttons(
     review: &Review,
     commands: &mut Commands,
 ) {
-    if !review.preview.changes {
-        super::dialog::compact_anyway(ui, input, export, commands);
-    }
     let has_content = review.preview.changes || export.draft.content == ExportContent::Context;
-    ui.add_enabled_ui(has_content, |ui| {
-        let name = if export.draft.is_for_store(input.document) {
-            "Continue…"
-        } else {
-            "Write the export"
-        };
-        if widgets::primary_button(ui, name).clicked() {
-            commands.push(ExportCommand::WriteReviewed);
-        }
-    });
+    let is_offered =
+        !review.preview.changes && super::dialog::compact_anyway(ui, input, export, commands);
+    // A dialog has one primary button.
+    if !is_offered {
+        ui.add_enabled_ui(has_content, |ui| {
+            let name = if export.draft.is_for_store(input.document) {
+                "Continue…"
+            } else {
+                "Write the export"
+            };
+            if widgets::primary_button(ui, name).clicked() {
+                commands.push(ExportCommand::WriteReviewed);
+            }
+        });
+    }
     if widgets::secondary_button(ui, "Back", "Esc").clicked() {
         commands.push(ExportCommand::Cancel);
     }

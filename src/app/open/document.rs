@@ -4,7 +4,7 @@ use super::paste::PastedText;
 use crate::analysis::{heaviest_part, message_kind};
 use crate::app::messages::text::subject;
 use crate::app::selection::CallRange;
-use crate::exec::Loaded;
+use crate::exec::{self, Loaded};
 use crate::safe_text;
 use crate::session::{Body, Issue, Kind, Message, Part, Session, issues};
 use crate::tokens::TokenLedger;
@@ -63,6 +63,8 @@ pub struct Document {
     pub origin: Origin,
     /// Session, token counts, windows and warnings.
     pub loaded: Loaded,
+    /// File name of the source, if this is a managed conversation that is unchanged since its export.
+    pub managed_from: Option<String>,
     /// Index of the conversation in a file with several, from 0.
     pub conversation: usize,
     /// One entry per message.
@@ -121,9 +123,11 @@ impl Document {
             .collect();
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let (marks, issues) = (RecordedMarks::new(session), issues(session));
+        let managed_from = origin.path().and_then(exec::source_of_managed);
         Self {
             id,
             source_id: id,
+            managed_from,
             origin,
             loaded,
             conversation,
@@ -175,7 +179,10 @@ impl Document {
     /// Describes the source: the path of a file, `a bundled example`.
     pub fn source_text(&self) -> String {
         match &self.origin {
-            Origin::Path(path) => path.display().to_string(),
+            Origin::Path(path) => match &self.managed_from {
+                Some(source) => format!("{}\nManaged from {source}", path.display()),
+                None => path.display().to_string(),
+            },
             Origin::Example(_) => "a bundled example".to_owned(),
             Origin::Pasted(_) => "from the clipboard, not saved in a file".to_owned(),
         }

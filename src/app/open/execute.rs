@@ -7,6 +7,7 @@ use super::paste::{self, ClipboardRequest};
 use crate::app::App;
 use crate::app::background::task;
 use crate::app::compare::command::CompareCommand;
+use crate::app::config::Config;
 use crate::app::derived::Derived;
 use crate::app::selection::Selection;
 use crate::app::shell::file_dialog::DialogPurpose;
@@ -56,7 +57,7 @@ impl App {
             return;
         }
         self.session.hide_list();
-        let options = self.session.config.load_options(conversation);
+        let options = self.first_config(&origin).load_options(conversation);
         // An open session that is opened again starts anew, or from its workspace.
         self.keep_workspace_now(ctx);
         let visited = self.visits.bytes(&origin, conversation);
@@ -136,6 +137,7 @@ impl App {
             self.warn(warning);
         }
         let manual_edits = self.first_marks(&document);
+        let config = self.first_config(&document.origin);
         let session = &mut self.session;
         session.derived.clear(&document);
         session.selection = Selection {
@@ -143,10 +145,8 @@ impl App {
             lane: session.selection.lane.or(Some(0)),
             ..Selection::default()
         };
+        session.config = config;
         let config = &mut session.config;
-        if session.document.is_some() {
-            config.reset_session();
-        }
         config.manual_edits = manual_edits;
         config.notes = Arc::default();
         let n_calls = document.session().calls.len();
@@ -166,6 +166,18 @@ impl App {
         self.show_found_message();
     }
 
+    /// Returns the configuration with which a session starts. Settings of one file do not affect another, but those of a
+    /// conversation apply to the others of its file.
+    fn first_config(&self, origin: &Origin) -> Config {
+        let mut config = match &self.session.document {
+            None => return self.session.config.clone(),
+            Some(open) if open.origin == *origin => self.session.config.clone(),
+            Some(_) => self.initial.clone(),
+        };
+        config.reset_session();
+        config
+    }
+
     /// Closes the session of the shown tab.
     pub(in crate::app) fn close(&mut self, ctx: &egui::Context) {
         self.cancel_load();
@@ -173,6 +185,8 @@ impl App {
         let session = &mut self.session;
         let derived = std::mem::replace(&mut session.derived, Derived::new(self.work));
         task::drop_in_background((session.document.take(), derived));
+        session.config.clone_from(&self.initial);
+        session.history = History::new(self.initial.clone());
         session.live = None;
         session.sweep = None;
         session.comparison = None;

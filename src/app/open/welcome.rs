@@ -76,8 +76,8 @@ fn content(ui: &mut Ui, input: &WelcomeInput<'_>, commands: &mut Commands) {
     ui.add_space(space::M);
     path_field(ui, input, commands);
     ui.add_space(space::XL);
-    examples(ui, commands);
     recent(ui, input, commands);
+    examples(ui, commands);
     ui.add_space(space::L);
     ui.label(weak(
         ui,
@@ -205,7 +205,6 @@ fn examples(ui: &mut Ui, commands: &mut Commands) {
             commands.push(OpenCommand::Example(example.name));
         }
     }
-    ui.add_space(space::M);
 }
 
 fn recent(ui: &mut Ui, input: &WelcomeInput<'_>, commands: &mut Commands) {
@@ -213,10 +212,10 @@ fn recent(ui: &mut Ui, input: &WelcomeInput<'_>, commands: &mut Commands) {
         return;
     }
     widgets::section(ui, "Recent");
-    // Same height as the other links.
-    ui.spacing_mut().interact_size.y = 0.0;
     for path in input.recent.iter().take(6) {
         ui.horizontal(|ui| {
+            // Same height as the other links.
+            ui.spacing_mut().interact_size.y = 0.0;
             ui.style_mut().wrap_mode = Some(TextWrapMode::Truncate);
             let link = ui.link(super::recent::recent_name(path));
             let link = link.on_hover_text(path.display().to_string());
@@ -228,4 +227,5 @@ fn recent(ui: &mut Ui, input: &WelcomeInput<'_>, commands: &mut Commands) {
             ui.add(Label::new(folder.color(palette(ui).weak)).truncate());
         });
     }
+    ui.add_space(space::M);
 }

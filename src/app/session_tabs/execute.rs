@@ -151,10 +151,8 @@ impl App {
         self.session.document.is_none() && self.session.loading.is_none()
     }
 
-    /// Returns a tab without a session, with the lanes and settings of the shown one.
+    /// Returns a tab without a session, with the view of the shown one.
     fn empty_tab(&self) -> SessionTab {
-        let mut config = self.session.config.clone();
-        config.reset_session();
         let view = &self.session.view;
         SessionTab {
             view: View {
@@ -162,7 +160,7 @@ impl App {
                 tab: view.tab,
                 ..View::default()
             },
-            ..SessionTab::new(config, self.work)
+            ..SessionTab::new(self.initial.clone(), self.work)
         }
     }
 }

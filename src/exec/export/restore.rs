@@ -67,12 +67,15 @@ pub fn restore(managed: &Path, output: Option<&Path>) -> Result<Restored, String
 
 /// Returns whether a file is a managed conversation that is unchanged since its export: its manifest is next to it.
 pub fn is_managed(path: &Path) -> bool {
-    let manifest = manifest_path(path);
-    let is_it = || {
-        let sha = recipe(&manifest).ok()?.managed.sha256;
-        Some(sha256(&read(path, MAX_SESSION_BYTES).ok()?) == sha)
-    };
-    manifest.is_file() && is_it().unwrap_or(false)
+    source_of_managed(path).is_some()
+}
+
+/// Returns the name of the source of a managed conversation that is unchanged since its export.
+pub fn source_of_managed(path: &Path) -> Option<String> {
+    let manifest = Some(manifest_path(path)).filter(|manifest| manifest.is_file())?;
+    let recipe = recipe(&manifest).ok()?;
+    let sha = sha256(&read(path, MAX_SESSION_BYTES).ok()?);
+    (sha == recipe.managed.sha256).then_some(recipe.source.name)
 }
 
 /// Checks that the managed file exists. If only its manifest does, it was renamed or its export was interrupted.
