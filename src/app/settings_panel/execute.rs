@@ -2,10 +2,10 @@
 
 use super::command::SettingsCommand;
 use super::knobs::KnobKey;
-use crate::app::App;
 use crate::app::config::Config;
 use crate::app::cost::billing::PriceChoice;
 use crate::app::runs::replays::resumes;
+use crate::app::{App, wording};
 
 impl App {
     /// Executes a command that changes settings or assumptions.
@@ -53,7 +53,7 @@ impl App {
         focused.or_else(|| (0..n).find(has_knob)).unwrap_or(0)
     }
 
-    /// Adds or removes a restart mark before a call. Reports when the mark has no effect.
+    /// Adds or removes a restart mark before a call, and reports it.
     fn toggle_restart(&mut self, call: usize) {
         let Some(document) = &self.session.document else {
             return;
@@ -69,10 +69,17 @@ impl App {
             .lanes
             .iter()
             .map(|l| self.policies.get(&l.policy));
-        if is_placed && !policies.any(|policy| resumes(&policy)) {
-            self.toasts
-                .info("Restart mark placed. No lane's policy reacts to a restart.");
-        }
+        let number = wording::number(call);
+        let text = if !is_placed {
+            format!("Restart mark before call {number} removed.")
+        } else if policies.any(|policy| resumes(&policy)) {
+            format!("Restart mark placed before call {number}.")
+        } else {
+            format!(
+                "Restart mark placed before call {number}. No lane's policy reacts to a restart."
+            )
+        };
+        self.toasts.changed(text, &self.session.config);
     }
 
     /// Saves typed prices, but not during a drag.

@@ -16,8 +16,8 @@ use egui::{CollapsingHeader, Id, Margin, TextEdit, Ui};
 const MANY: usize = 12;
 /// Number of common knobs below which a single group of own settings is open.
 const FEW: usize = 4;
-/// Maximum length of a help line, in characters. A longer first sentence is shown only as hover text.
-const MAX_HELP_CHARS: usize = 120;
+/// Remark beside a setting that all lanes without settings of their own share.
+pub(super) const ALL_LANES: &str = "all lanes";
 
 /// Note on a setting that the shipped code does not read.
 const IGNORED: &str = "The shipped code ignores this setting.";
@@ -131,9 +131,13 @@ pub(super) fn show_knob(
 ) {
     let value = lane.values.get(&knob.name).unwrap_or(knob.value);
     let effect = knob_effect::effect(input, lane, knob);
-    let help = first_sentence(&knob.help);
-    let is_short = help.chars().count() <= MAX_HELP_CHARS;
     let hint = hint(knob);
+    let has_own = input
+        .config
+        .lanes
+        .get(lane.index)
+        .is_some_and(|l| l.own.is_some());
+    let is_shared = knob.role.is_some() && !has_own;
     let spec = KnobSpec {
         label: &knob.name,
         value,
@@ -141,7 +145,8 @@ pub(super) fn show_knob(
         step: knob.step,
         is_logarithmic: is_wide(knob),
         unit: wording::knob_unit(&knob.unit),
-        help: if is_short { help } else { "" },
+        scope: if is_shared { ALL_LANES } else { "" },
+        help: first_sentence(&knob.help),
         hint: &hint,
         note: knob.ignored.as_ref().map_or("", |_| IGNORED),
         is_noted: value != knob.value,

@@ -247,12 +247,13 @@ fn strategy(ui: &mut Ui, input: &SettingsInput<'_>, lane: KnobLane<'_>, commands
         step: 1.0,
         is_logarithmic: false,
         unit: "",
-        help: policy.first_sentence(),
+        scope: "",
+        help: "",
         hint: &hint,
         note: "",
         is_noted: false,
         default: 0.0,
-        consequence: None,
+        consequence: Some(policy.first_sentence().to_owned()),
         tone: Tone::Plain,
     };
     let width = (ui.available_width() * 0.6).round();
@@ -290,8 +291,9 @@ fn window(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Commands) {
         step: 1_000.0,
         is_logarithmic: true,
         unit: "tok",
-        help: "The model's hard limit, for all lanes.",
-        hint: "",
+        scope: knob_list::ALL_LANES,
+        help: "The model's hard limit.",
+        hint: "The model's hard limit.",
         note: "",
         is_noted: false,
         default: known.as_f64(),
@@ -340,6 +342,9 @@ fn footer(ui: &mut Ui, input: &SettingsInput<'_>, is_low: bool, commands: &mut C
     });
     if !is_low {
         ui.add_space(space::XS);
-        ui.label(small(ui, "Shared settings apply to every lane that uses them. All data stays on this machine. Files are never changed."));
+        ui.label(small(
+            ui,
+            "All data stays on this machine. Files are never changed.",
+        ));
     }
 }

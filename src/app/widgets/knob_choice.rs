@@ -42,14 +42,15 @@ pub fn knob_menu(
     let mut out = KnobResponse::default();
     ui.push_id(spec.label, |ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
-        ui.horizontal(|ui| {
+        let has_focus = ui.horizontal(|ui| {
             ui.spacing_mut().interact_size.y = 22.0;
             ui.spacing_mut().item_spacing.x = space::XS;
             super::knob_slider::label(ui, spec);
+            super::knob_slider::scope(ui, spec);
             if !spec.is_same(spec.value, spec.default) {
                 reset(ui, spec, &mut out);
             }
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let focused = ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 let combo = ComboBox::from_id_salt("choice")
                     .width(width)
                     .height((ui.ctx().content_rect().height() * 0.7).round())
@@ -57,10 +58,14 @@ pub fn knob_menu(
                     .selected_text(chosen)
                     .truncate();
                 let shown = combo.show_ui(ui, menu);
-                shown.response.accessible_name(spec.label);
+                let control = shown.response.accessible_name(spec.label);
+                let has_focus = control.has_focus();
+                super::knob_slider::hint_on(control, spec);
+                has_focus
             });
+            focused.inner
         });
-        super::knob_slider::help_texts(ui, spec);
+        super::knob_slider::help_texts(ui, spec, has_focus.inner);
     });
     out
 }

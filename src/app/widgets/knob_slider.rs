@@ -20,9 +20,9 @@ pub fn knob_slider(ui: &mut Ui, spec: &KnobSpec<'_>) -> KnobResponse {
     ui.push_id(spec.label, |ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
         let hint = ui.make_persistent_id("clamped");
-        head(ui, spec, hint, &mut out);
-        rail(ui, spec, &mut out);
-        help_texts(ui, spec);
+        let is_edited = head(ui, spec, hint, &mut out);
+        let is_moved = rail(ui, spec, &mut out);
+        help_texts(ui, spec, is_edited || is_moved);
     });
     out.changed = out
         .changed
@@ -31,15 +31,15 @@ pub fn knob_slider(ui: &mut Ui, spec: &KnobSpec<'_>) -> KnobResponse {
     out
 }
 
-/// Shows the text below a knob: its help and its consequence.
-pub(super) fn help_texts(ui: &mut Ui, spec: &KnobSpec<'_>) {
+/// Shows the text below a knob: its consequence, and its help while a control of the knob has the focus.
+pub(super) fn help_texts(ui: &mut Ui, spec: &KnobSpec<'_>, has_focus: bool) {
     let palette = palette(ui);
     let small = |text: &str, color| {
         RichText::new(text)
             .text_style(TextStyle::Small)
             .color(color)
     };
-    if !spec.help.is_empty() {
+    if has_focus && !spec.help.is_empty() {
         ui.add_space(2.0);
         let help = ui.label(small(spec.help, palette.weak));
         hint_on(help, spec);
@@ -72,36 +72,56 @@ pub(super) fn label(ui: &mut Ui, spec: &KnobSpec<'_>) {
     hint_on(name, spec);
 }
 
-fn hint_on(response: Response, spec: &KnobSpec<'_>) {
+pub(super) fn hint_on(response: Response, spec: &KnobSpec<'_>) {
     if !spec.hint.is_empty() {
         response.on_hover_text(spec.hint);
     }
 }
 
-fn head(ui: &mut Ui, spec: &KnobSpec<'_>, hint: Id, out: &mut KnobResponse) {
+/// Shows the lanes that a setting changes, if it has such a remark.
+pub(super) fn scope(ui: &mut Ui, spec: &KnobSpec<'_>) {
+    if !spec.scope.is_empty() {
+        let scope = RichText::new(spec.scope).text_style(TextStyle::Small);
+        let scope = ui.label(scope.color(palette(ui).weak));
+        scope.on_hover_text(
+            "A change applies to every lane that has this setting and no settings of its own",
+        );
+    }
+}
+
+/// Shows name, value and unit. Returns whether the value has the focus.
+fn head(ui: &mut Ui, spec: &KnobSpec<'_>, hint: Id, out: &mut KnobResponse) -> bool {
     let remark = clamped(ui, spec, hint);
     let remark = remark.as_deref().unwrap_or(spec.unit);
     let fits = head_width(ui, spec, remark) <= ui.available_width();
-    ui.horizontal(|ui| {
+    let is_edited = ui.horizontal(|ui| {
         ui.spacing_mut().interact_size.y = 20.0;
         ui.spacing_mut().item_spacing.x = space::XS;
         label(ui, spec);
+        if fits {
+            scope(ui, spec);
+        }
         if !spec.is_same(spec.value, spec.default) {
             reset(ui, spec, out);
         }
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        let value = ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if fits {
                 unit(ui, remark);
             }
-            value_field(ui, spec, hint, out);
+            value_field(ui, spec, hint, out)
         });
+        value.inner
     });
     if !fits {
-        // A long note is shown below the value so that it never overlaps the name.
+        // Long remarks are shown below the name and the value so that nothing overlaps.
         let row = vec2(ui.available_width(), 13.0);
-        let layout = Layout::right_to_left(Align::Center);
-        ui.allocate_ui_with_layout(row, layout, |ui| unit(ui, remark));
+        let layout = Layout::left_to_right(Align::Center);
+        ui.allocate_ui_with_layout(row, layout, |ui| {
+            scope(ui, spec);
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| unit(ui, remark));
+        });
     }
+    is_edited.inner
 }
 
 /// Shows the unit of the value or a hint about a rejected value.
@@ -123,8 +143,8 @@ fn head_width(ui: &Ui, spec: &KnobSpec<'_>, remark: &str) -> f32 {
     };
     let value = wide(&spec.text(spec.value), theme::strong()) + 4.0;
     let name = wide(spec.label, TextStyle::Body);
-    let remark = wide(remark, TextStyle::Small);
-    name + 16.0 + value + remark + 3.0 * space::XS + space::S
+    let remark = wide(remark, TextStyle::Small) + wide(spec.scope, TextStyle::Small);
+    name + 16.0 + value + remark + 4.0 * space::XS + space::S
 }
 
 /// Shows the button that resets a knob to its default.
@@ -161,7 +181,8 @@ fn turn_back(ui: &Ui, center: Pos2, color: Color32) {
         .add(Shape::convex_polygon(head, color, Stroke::NONE));
 }
 
-fn value_field(ui: &mut Ui, spec: &KnobSpec<'_>, hint: Id, out: &mut KnobResponse) {
+/// Shows the value. Returns whether it has the focus.
+fn value_field(ui: &mut Ui, spec: &KnobSpec<'_>, hint: Id, out: &mut KnobResponse) -> bool {
     let mut value = spec.value;
     let typed = Cell::new(None);
     let response = ui
@@ -192,9 +213,10 @@ fn value_field(ui: &mut Ui, spec: &KnobSpec<'_>, hint: Id, out: &mut KnobRespons
         })
         .inner;
     let response = response.accessible_name(format!("{} value", spec.label));
+    let has_focus = response.has_focus();
     keep_keys(ui, &response);
     if is_cancelled(ui, &response) {
-        return;
+        return has_focus;
     }
     if let Some(typed) = typed.get().filter(|typed| !spec.range.contains(typed)) {
         let until = ui.input(|input| input.time) + HINT_SECONDS;
@@ -203,6 +225,7 @@ fn value_field(ui: &mut Ui, spec: &KnobSpec<'_>, hint: Id, out: &mut KnobRespons
     if response.changed() {
         out.changed = Some(value);
     }
+    has_focus
 }
 
 /// Returns the field's width: while it is edited, that of the longest value of the range, so that typing moves nothing.
@@ -270,7 +293,8 @@ fn travel(rail: Rangef) -> Rangef {
     rail.shrink(KNOB_RADIUS)
 }
 
-fn rail(ui: &mut Ui, spec: &KnobSpec<'_>, out: &mut KnobResponse) {
+/// Shows the rail. Returns whether it has the focus.
+fn rail(ui: &mut Ui, spec: &KnobSpec<'_>, out: &mut KnobResponse) -> bool {
     let (rect, response) =
         ui.allocate_exact_size(vec2(ui.available_width(), 16.0), Sense::click_and_drag());
     let track = Rect::from_center_size(rect.center(), vec2(rect.width(), RAIL));
@@ -295,7 +319,12 @@ fn rail(ui: &mut Ui, spec: &KnobSpec<'_>, out: &mut KnobResponse) {
     let shown = out.changed.map_or(spec.value, |value| spec.snap(value));
     let x = travel.min + spec.share(shown) * travel.span();
     paint_rail(ui, track, x, &response);
-    response.on_hover_cursor(CursorIcon::ResizeHorizontal);
+    let has_focus = response.has_focus();
+    let response = response.on_hover_cursor(CursorIcon::ResizeHorizontal);
+    if !response.dragged() {
+        hint_on(response, spec);
+    }
+    has_focus
 }
 
 fn paint_rail(ui: &Ui, track: Rect, x: f32, response: &Response) {

@@ -19,7 +19,9 @@ pub struct KnobSpec<'a> {
     pub is_logarithmic: bool,
     /// Unit, shown weak after the value.
     pub unit: &'a str,
-    /// One line of help. May be empty.
+    /// The lanes that the setting changes, shown weak after the name. May be empty.
+    pub scope: &'a str,
+    /// One line of help, shown while the control has the focus. May be empty.
     pub help: &'a str,
     /// Full description, shown as hover text. May be empty.
     pub hint: &'a str,
@@ -129,6 +131,7 @@ mod tests {
             step,
             is_logarithmic,
             unit: "",
+            scope: "",
             help: "",
             hint: "",
             note: "",
