@@ -64,6 +64,11 @@ impl<K: Clone + PartialEq, V: Send + Sync + 'static> LatestResult<K, V> {
         self.have.as_ref().map(|(_, value)| value)
     }
 
+    /// Returns the key of the current result.
+    pub fn key(&self) -> Option<&K> {
+        self.have.as_ref().map(|(key, _)| key)
+    }
+
     /// Returns the number of results so far, as a key for dependent work.
     pub fn generation(&self) -> u64 {
         self.generation

@@ -63,6 +63,19 @@ impl Derived {
         });
     }
 
+    /// Returns whether the matches of a filter are those that [`Self::hits`] returns.
+    pub(in crate::app) fn knows_hits(&self, filter: &Filter) -> bool {
+        let listed = self
+            .message_order
+            .key()
+            .is_some_and(|key| key.filter == *filter);
+        let key = HitsKey {
+            message_order: self.message_order.generation(),
+            query: filter.query.clone(),
+        };
+        listed && self.hits.of(&key).is_some()
+    }
+
     /// Finds the matches of the query in the listed messages.
     pub(super) fn update_hits(
         &mut self,

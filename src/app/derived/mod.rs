@@ -7,6 +7,7 @@ mod message_requests;
 mod requests;
 mod results;
 
+use crate::analysis::WorkingPreset;
 use crate::analysis::facts::Facts;
 use crate::analysis::loss::Names;
 use crate::analysis::query::Hits;
@@ -92,6 +93,8 @@ results! {
     changes: ChangesKey => Changes, "changes", SlowFor::None;
     /// Returns the cumulative tokens and last uses of messages.
     cumulative: CounterKey => CumulativeTokens, "cumulative", SlowFor::BytesAbove(200_000);
+    /// Returns the preset to compare if no lane works, possibly for earlier runs.
+    working_preset: u64 => Option<WorkingPreset>, "preset that works", SlowFor::All;
     /// Returns the costs of all lanes, possibly of earlier runs.
     costs: u64 => Costs, "costs", SlowFor::MessagesAbove(5_000);
     /// Returns the insights of the session, possibly for earlier settings.
@@ -176,6 +179,7 @@ impl Derived {
         self.update_events(ctx, selection, view.events);
         self.update_changes(ctx, document, selection, view);
         self.update_cumulative(ctx, document);
+        self.update_working_preset(ctx, is_stale);
         self.update_costs(ctx);
         self.update_insights(ctx, is_stale);
         self.update_calls(ctx, selection.lane, view.cost.sort);

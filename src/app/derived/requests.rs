@@ -5,6 +5,7 @@ use super::keys::{
     CallsKey, CounterKey, DifferencesKey, EvaluationKey, EventsKey, InsightsKey, LossesKey,
     ReuseKey, RowsKey, RunsKey, TriedSettingKey,
 };
+use crate::analysis::WorkingPreset;
 use crate::analysis::facts::Facts;
 use crate::analysis::loss::Names;
 use crate::app::config::Config;
@@ -22,6 +23,7 @@ use crate::app::messages::cumulative::CumulativeTokens;
 use crate::app::open::document::Document;
 use crate::app::runs::replays::run_all;
 use crate::app::selection::Selection;
+use crate::app::settings_panel::knobs;
 use crate::app::settings_panel::policies::Policies;
 use crate::app::tune::sweep::Sweep;
 use crate::app::view::{Tab, View};
@@ -123,6 +125,22 @@ impl Derived {
         let (runs, document) = (Arc::clone(runs), Arc::clone(document));
         self.cumulative.request(ctx, self.mode, &key, move |_| {
             CumulativeTokens::new(&runs.case, &runs.recorded.outcome, &document.facts)
+        });
+    }
+
+    /// Finds a preset that works if no lane does, once the settings stop changing.
+    pub(super) fn update_working_preset(&mut self, ctx: &egui::Context, is_stale: bool) {
+        let Some(runs) = self.runs.get().map(Arc::clone) else {
+            return;
+        };
+        if is_stale || ctx.input(|i| i.pointer.any_down()) {
+            return;
+        }
+        let key = self.runs.generation();
+        self.working_preset.request(ctx, self.mode, &key, move |_| {
+            let lanes = runs.lanes.iter().map(|lane| &lane.outcome);
+            let settings = &runs.config.knobs;
+            WorkingPreset::find(&runs.case, lanes, |policy| knobs::values(policy, settings))
         });
     }
 

@@ -16,14 +16,23 @@ impl App {
                 self.reorder_messages();
             }
             MessagesCommand::Filter(filter) => {
+                if filter.text.trim().is_empty() && !view.filter.text.trim().is_empty() {
+                    view.last_query.clone_from(&view.filter.text);
+                }
                 view.filter = filter;
+                view.finds = None;
                 self.reorder_messages();
             }
             MessagesCommand::FocusFilter => {
+                self.restore_query();
                 self.show_tab(Tab::Messages);
                 self.once.focuses_filter = true;
             }
-            MessagesCommand::Find(direction) => self.find(direction),
+            MessagesCommand::Find(direction) => {
+                self.restore_query();
+                self.session.view.messages.finds = Some(direction);
+                self.find_if_ready();
+            }
             MessagesCommand::Show(hit) => self.show_hit(hit),
             MessagesCommand::ShowFound(place) => {
                 if let Some(found) = &mut view.found {
@@ -34,6 +43,28 @@ impl App {
             }
             MessagesCommand::EditJump(text) => view.jump = text,
             MessagesCommand::Detail(detail) => view.detail = detail,
+        }
+    }
+
+    /// Uses the last query again if there is none.
+    fn restore_query(&mut self) {
+        let view = &self.session.view.messages;
+        if view.filter.text.trim().is_empty() && !view.last_query.is_empty() {
+            let mut filter = view.filter.clone();
+            filter.set_text(view.last_query.clone());
+            self.execute_messages(MessagesCommand::Filter(filter));
+        }
+    }
+
+    /// Executes a waiting search once the matches of the query are known.
+    pub(in crate::app) fn find_if_ready(&mut self) {
+        let session = &mut self.session;
+        let view = &mut session.view.messages;
+        if let Some(direction) = view.finds
+            && session.derived.knows_hits(&view.filter)
+        {
+            view.finds = None;
+            self.find(direction);
         }
     }
 

@@ -49,8 +49,14 @@ pub(super) fn field(ui: &mut Ui, input: &MessagesInput<'_>, width: f32, commands
     if response.lost_focus() && ui.input(|i| i.key_pressed(Key::Escape)) {
         text.clear();
     }
+    let is_query = !text.trim().is_empty();
+    if text != filter.text {
+        let mut filter = filter.clone();
+        filter.set_text(text);
+        commands.push(MessagesCommand::Filter(filter));
+    }
     let is_entered = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
-    if is_entered && !text.trim().is_empty() {
+    if is_entered && is_query {
         let direction = if ui.input(|i| i.modifiers.shift) {
             Direction::Previous
         } else {
@@ -58,11 +64,6 @@ pub(super) fn field(ui: &mut Ui, input: &MessagesInput<'_>, width: f32, commands
         };
         commands.push(MessagesCommand::Find(direction));
         response.request_focus();
-    }
-    if text != filter.text {
-        let mut filter = filter.clone();
-        filter.set_text(text);
-        commands.push(MessagesCommand::Filter(filter));
     }
     if !output.is_open {
         let purpose = "Show and find messages";

@@ -19,7 +19,9 @@ use crate::app::widgets::table::{Row, Table};
 use crate::app::widgets::text::{padded, small, weak};
 use crate::app::{manual_edits, notes, widgets, wording};
 use crate::session::Kind;
-use egui::{Button, Frame, Id, Margin, Popup, PopupCloseBehavior, Rangef, TextEdit, Ui, vec2};
+use egui::{
+    Align, Button, Frame, Id, Layout, Margin, Popup, PopupCloseBehavior, Rangef, TextEdit, Ui, vec2,
+};
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -28,11 +30,14 @@ const ROW: f32 = 22.0;
 
 /// Minimum width of the detail, in points.
 const MIN_DETAIL: f32 = 220.0;
-/// Minimum width of the filter field, in points: empty, and with a query.
-const MIN_FILTER: f32 = 48.0;
-const MIN_QUERY: f32 = 140.0;
+/// Width of the filter field, in points. It does not depend on the query, so that typing moves nothing.
+const FILTER: [f32; 2] = [80.0, 210.0];
 /// Width of the choice of kinds, in points.
 const KINDS: f32 = 96.0;
+/// Width of the number of messages or matches with the buttons for matches, in points.
+const COUNT: f32 = 132.0;
+/// Width of the jump field, in points.
+const JUMP: f32 = 78.0;
 /// Minimum width of the controls, in points, at which the number of messages or matches is shown.
 const MIN_COUNTED: f32 = 300.0;
 /// Minimum width of the controls, in points, at which the jump field is shown next to the number of matches.
@@ -71,32 +76,47 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
 pub(in crate::app) fn controls(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
     let input = &MessagesInput::new(session);
     ui.spacing_mut().interact_size.y = 22.0;
+    let available = ui.available_width();
+    let width = match available {
+        width if width > MIN_BOTH => COUNT + JUMP,
+        width if width > MIN_COUNTED => COUNT,
+        _ => JUMP,
+    };
+    let layout = Layout::right_to_left(Align::Center);
+    ui.allocate_ui_with_layout(vec2(width, 22.0), layout, |ui| {
+        ui.set_min_width(width);
+        counts(ui, input, available, commands);
+    });
+    let min_field = FILTER[0] + 14.0;
+    if has_hidden(input) || ui.available_width() > min_field + KINDS {
+        kinds(ui, input, commands);
+    }
+    let edits = EditsButton::fitting(ui, input, min_field);
+    // Shrinks where the tabs leave little width.
+    let width = (ui.available_width() - 14.0 - edits.width).clamp(FILTER[0], FILTER[1]);
+    find::field(ui, input, width, commands);
+    edits.show(ui, input, commands);
+}
+
+/// Shows the number of matches or messages, and the jump field. Where the tabs leave little width, the matches are more
+/// important than the jump field.
+fn counts(ui: &mut Ui, input: &MessagesInput<'_>, available: f32, commands: &mut Commands) {
     let is_finding = !input.view.filter.text.trim().is_empty();
-    let min_field = if is_finding { MIN_QUERY } else { MIN_FILTER } + 14.0;
-    // Where the tabs leave little width, a query and its matches are more important than the jump field and the kinds.
-    let has_jump = !is_finding || ui.available_width() > MIN_BOTH;
-    if is_finding && ui.available_width() > MIN_COUNTED {
+    let is_counted = available > MIN_COUNTED;
+    if is_finding && is_counted {
         find::count(ui, input, commands);
     }
     let selected = selected_messages(&input.selection, &input.view.added, input.order);
     if selected.len() > 1 {
         totals(ui, input, &selected);
-    } else if !is_finding && ui.available_width() > MIN_COUNTED {
+    } else if !is_finding && is_counted {
         let (shown, all) = (input.order.len(), input.document.n_messages());
         let (shown, all) = (wording::grouped(shown as u64), wording::grouped(all as u64));
         ui.label(small(ui, format!("{shown} of {all}")));
     }
-    if has_jump {
+    if !is_finding || available > MIN_BOTH {
         jump(ui, input, commands);
     }
-    if !is_finding || has_hidden(input) || ui.available_width() > min_field + KINDS {
-        kinds(ui, input, commands);
-    }
-    let edits = EditsButton::fitting(ui, input, min_field);
-    // Shrinks where the tabs leave little width.
-    let width = (ui.available_width() - 14.0 - edits.width).clamp(MIN_FILTER, 210.0);
-    find::field(ui, input, width, commands);
-    edits.show(ui, input, commands);
 }
 
 /// Shows the number of selected messages and their tokens.

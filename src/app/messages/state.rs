@@ -13,6 +13,10 @@ pub struct MessagesView {
     pub filter: Filter,
     /// The match that was found last, while its message is selected.
     pub found: Option<FoundHit>,
+    /// The search that waits for the matches of a new query.
+    pub finds: Option<Direction>,
+    /// The query before the filter was cleared. The keys that find messages use it again.
+    pub last_query: String,
     /// Text of the field that jumps to a message.
     pub jump: String,
     /// Several messages that were selected one by one; empty for one message or a range.
@@ -27,6 +31,8 @@ impl Default for MessagesView {
             sort: Sort::BY_NUMBER,
             filter: Filter::default(),
             found: None,
+            finds: None,
+            last_query: String::new(),
             jump: String::new(),
             added: BTreeSet::new(),
             detail: Detail::default(),
