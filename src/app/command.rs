@@ -84,6 +84,22 @@ commands! {
     Shell(ShellCommand),
 }
 
+impl Command {
+    /// Returns whether the command opens a text field that takes the focus. Keys that follow it belong to the field.
+    pub(in crate::app) fn opens_field(&self) -> bool {
+        match self {
+            Self::Palette(command) => matches!(command, PaletteCommand::Show),
+            Self::Messages(command) => matches!(command, MessagesCommand::FocusFilter),
+            Self::Open(command) => matches!(command, OpenCommand::ShowDialog),
+            Self::Compare(command) => matches!(command, CompareCommand::ShowDialog),
+            Self::Tabs(command) => matches!(command, TabsCommand::New),
+            Self::Note(command) => matches!(command, NoteCommand::Start(_)),
+            Self::Preset(command) => matches!(command, PresetCommand::Start(_)),
+            _ => false,
+        }
+    }
+}
+
 /// The commands that panels send in one frame, in order.
 #[derive(Debug, Default)]
 pub struct Commands(Vec<Command>);
@@ -92,6 +108,11 @@ impl Commands {
     /// Appends a command.
     pub fn push(&mut self, command: impl Into<Command>) {
         self.0.push(command.into());
+    }
+
+    /// Returns whether a command opens a text field.
+    pub(in crate::app) fn open_field(&self) -> bool {
+        self.0.iter().any(Command::opens_field)
     }
 
     /// Returns the number of commands.

@@ -26,7 +26,7 @@ impl App {
             Command::Convert(command) => self.execute_convert(ctx, command),
             Command::Restore(command) => self.execute_restore(ctx, command),
             Command::RunLogs(command) => self.execute_run_logs(ctx, command),
-            Command::Palette(command) => self.execute_palette(command),
+            Command::Palette(command) => self.execute_palette(ctx, command),
             Command::Shell(command) => self.execute_shell(ctx, command),
         }
         // A command may need another frame even if no input arrives.

@@ -80,6 +80,7 @@ use crate::app::background::latest_result::WorkMode;
 use crate::app::bar::input::BarInput;
 use crate::app::command::Commands;
 use crate::app::command_palette::state::PaletteState;
+use crate::app::config::Config;
 use crate::app::open::document::Origin;
 use crate::app::open::followed_file::FollowedFile;
 use crate::app::open::opening::Opening;
@@ -100,6 +101,8 @@ use std::path::PathBuf;
 /// The window.
 pub struct App {
     work: WorkMode,
+    /// The configuration of a session without a workspace: the defaults, and the lanes and settings given at startup.
+    initial: Config,
     policies: Policies,
     own_presets: OwnPresets,
     /// The preset dialog, while it is open.
@@ -127,7 +130,7 @@ pub struct App {
     /// The folder of the search index.
     index: IndexFolder,
     /// Lanes, settings or marks were given at startup: workspaces are neither read nor kept.
-    has_given_lanes: bool,
+    replaces_workspaces: bool,
     visits: Visits,
     /// Marks requested before the first session was loaded.
     requested_marks: Option<manual_edits::marks::RequestedMarks>,
@@ -136,6 +139,7 @@ pub struct App {
     /// One-time messages to panels for the next frame.
     once: FrameRequests,
     focus: shell::focus::Focus,
+    typed_ahead: shell::typed_ahead::TypedAhead,
     /// A text field had the focus in the last frame.
     is_typing: bool,
 }
@@ -153,8 +157,11 @@ impl App {
             .map(|own| own.policy)
             .partition(Result::is_ok);
         let own = own.into_iter().filter_map(Result::ok).collect();
+        let mut initial = options.config();
+        initial.reset_session();
         let mut app = Self {
             work: options.work,
+            initial,
             policies: Policies::new(&options.lanes, own),
             own_presets: options.own_presets.clone(),
             saving: None,
@@ -171,16 +178,24 @@ impl App {
             saved,
             saver: Saver::new(options.kept_workspaces()),
             index: options.index.clone(),
-            has_given_lanes: options.has_lanes(),
+            replaces_workspaces: options.replaces_workspaces(),
             visits: Visits::default(),
             requested_marks: options.marks.clone(),
             rejected_edit: None,
             once: FrameRequests::default(),
             focus: shell::focus::Focus::default(),
+            typed_ahead: shell::typed_ahead::TypedAhead::default(),
             is_typing: false,
         };
         for why in broken.into_iter().filter_map(Result::err) {
             app.warn(Some(why));
+        }
+        // A picture has no use for a notice.
+        let is_window = options.work == WorkMode::AsNeeded;
+        if is_window && options.replaces_workspaces() && options.workspaces.is_kept() {
+            app.toasts.info(
+                "Started with options: changes are not kept for the next start. Save workspace… in the menu writes them to a file.",
+            );
         }
         match options.paths.first() {
             Some(path) if sessions::list::is_list(path, options.conversation) => {
@@ -205,6 +220,7 @@ impl App {
         }
         let warning = self.saved.set_zoom(self.fit.chosen());
         self.warn(warning);
+        self.hold_typed_ahead(&ctx);
         self.receive(&ctx);
         self.follow(&ctx);
         let session = &mut self.session;
@@ -218,6 +234,7 @@ impl App {
                 &session.view,
             );
         }
+        self.find_if_ready();
         self.update_comparison(&ctx);
         let session = &mut self.session;
         let (sweep, hovered) = (session.sweep.as_ref(), session.view.tune.hovered);
@@ -227,12 +244,15 @@ impl App {
         self.focus.reveal(&ctx);
         let mut commands = self.panels(ui);
         commands.extend(escaped);
-        self.toasts.show(ui);
-        let is_covered = self.is_covered();
-        commands.extend(shell::keys::commands(&ctx, self.key_context(), is_covered));
+        commands.extend(self.toasts.show(ui, &self.session.config));
+        if commands.open_field() {
+            self.typed_ahead.await_chosen_field(&ctx);
+        }
+        let was_covered = self.is_covered();
         for command in commands {
             self.execute(&ctx, command);
         }
+        self.execute_keys(&ctx, was_covered);
         let session = &mut self.session;
         if is_drag_cancelled && session.history.is_ahead(&session.config) {
             session.config.clone_from(session.history.settled());

@@ -3,6 +3,7 @@
 use crate::analysis::{Link, Severity, Verdict};
 use crate::app::command::Commands;
 use crate::app::cost::state::{CostPage, CostView};
+use crate::app::lanes::command::LanesCommand;
 use crate::app::messages::order::{Filter, Sort};
 use crate::app::messages::state::MessagesCommand;
 use crate::app::open::command::OpenCommand;
@@ -48,6 +49,9 @@ fn verdict(session: &OpenSession<'_>) -> Verdict {
     if let Some(insights) = session.derived.insights() {
         verdict.clauses.extend_from_slice(&insights.statements);
     }
+    if let Some(preset) = session.derived.working_preset().and_then(Option::as_ref) {
+        verdict.clauses.extend(preset.clauses("No lane", "compare"));
+    }
     verdict
 }
 
@@ -71,6 +75,7 @@ fn follow(link: Link, session: &OpenSession<'_>, commands: &mut Commands) {
             commands.push(ShellCommand::ShowTab(Tab::Cost));
         }
         Link::Count => commands.push(ShellCommand::ShowTab(Tab::Import)),
+        Link::Compare(preset) => commands.push(LanesCommand::Compare(preset.to_owned())),
     }
 }
 
@@ -81,6 +86,7 @@ fn hint(link: Link) -> &'static str {
         Link::Message(_) => "Show this message",
         Link::Resent(_) => "Show the messages by cumulative tokens",
         Link::Cache(_) => "Show the cache audit",
+        Link::Compare(_) => "Add a lane with this preset",
         Link::Count => "Show how the session was detected and counted",
     }
 }

@@ -59,7 +59,7 @@ fn letters_do_nothing_while_a_menu_or_a_list_is_open() {
     for (opened, inside) in [
         ("strategy", "No management"),
         ("Policy of lane 2", "Add a lane"),
-        ("Menu", "Keyboard shortcuts"),
+        ("Menu", "Examples"),
         ("All kinds", "Show all"),
     ] {
         let before = state(&window);
@@ -199,7 +199,7 @@ fn escape_closes_one_thing_at_a_time_from_the_top() {
     window.get_by_label("Menu").click();
     window.run_ok();
     press(&mut window, Modifiers::NONE, Key::Escape);
-    assert!(!is_there(&window, "Keyboard shortcuts"));
+    assert!(!is_there(&window, "Examples"));
     assert!(has_filter(&window) && has_detail(&window));
     press(&mut window, Modifiers::NONE, Key::Questionmark);
     assert!(is_there(&window, "KEYBOARD"));

@@ -46,7 +46,7 @@ pub(in crate::app) fn show(
                     row.scroll_to_me(None);
                 }
                 if row.clicked() {
-                    run(entry, commands);
+                    commands.extend(entry.run());
                 }
             }
         });
@@ -77,8 +77,17 @@ fn field(ui: &mut Ui, palette: &PaletteState, entries: &[Entry], commands: &mut 
     let response = ui.add(edit).accessible_name("Command palette");
     ui.data_mut(|data| data.insert_temp(typed, text.clone()));
     let is_entered = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
-    if is_entered && let Some(entry) = entries.get(highlighted) {
-        run(entry, commands);
+    if is_entered {
+        // A new text has other entries, counted from the first.
+        let first = if response.changed() {
+            0
+        } else {
+            palette.highlighted
+        };
+        commands.push(PaletteCommand::Enter(PaletteState {
+            text,
+            highlighted: (first + down).saturating_sub(up),
+        }));
     } else if response.changed() {
         commands.push(PaletteCommand::Type(text));
     } else if highlighted != palette.highlighted {
@@ -99,11 +108,4 @@ fn move_cursor_to_end(ui: &Ui, id: Id, text: &str) {
         state.cursor.set_char_range(Some(CCursorRange::one(end)));
         state.store(ui.ctx(), id);
     }
-}
-
-fn run(entry: &Entry, commands: &mut Commands) {
-    if !entry.keeps_open {
-        commands.push(PaletteCommand::Close);
-    }
-    commands.extend(entry.commands.iter().cloned());
 }

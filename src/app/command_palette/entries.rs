@@ -52,6 +52,17 @@ impl Entry {
     }
 }
 
+impl Entry {
+    /// Returns the commands of the entry, which also close the palette unless it stays open.
+    pub(in crate::app) fn run(&self) -> Vec<Command> {
+        let close = (!self.keeps_open).then_some(PaletteCommand::Close.into());
+        close
+            .into_iter()
+            .chain(self.commands.iter().cloned())
+            .collect()
+    }
+}
+
 /// Returns the keys that open a tab of the drawer by its number from 1, or its kind if it has no keys.
 fn tab_keys(nth: usize) -> String {
     if nth <= keys::DIGITS.len() {

@@ -5,7 +5,7 @@ use crate::app::App;
 
 impl App {
     /// Executes a command of the palette.
-    pub(in crate::app) fn execute_palette(&mut self, command: PaletteCommand) {
+    pub(in crate::app) fn execute_palette(&mut self, ctx: &egui::Context, command: PaletteCommand) {
         match command {
             PaletteCommand::Show if self.is_covered() => {}
             PaletteCommand::Show => self.palette = Some(PaletteState::default()),
@@ -15,6 +15,17 @@ impl App {
                     text,
                     highlighted: 0,
                 });
+            }
+            PaletteCommand::Enter(entered) => {
+                let mut entries = self.palette_entries(&entered.text);
+                if entries.is_empty() {
+                    self.palette = Some(entered);
+                    return;
+                }
+                let entry = entries.swap_remove(entered.highlighted.min(entries.len() - 1));
+                for command in entry.run() {
+                    self.execute(ctx, command);
+                }
             }
             PaletteCommand::Highlight(entry) => {
                 if let Some(palette) = &mut self.palette {

@@ -20,4 +20,6 @@ pub enum PaletteCommand {
     Type(String),
     /// Highlight the entry with this index.
     Highlight(usize),
+    /// Run the highlighted entry for this text, which may have been typed together with Enter.
+    Enter(PaletteState),
 }

@@ -2,7 +2,6 @@
 
 use super::marks::{Mark, MarkCommand, RequestedMarks, one_mark_each, set, toggle};
 use crate::app::open::document::Document;
-use crate::app::view::Tab;
 use crate::app::{App, wording};
 use crate::engine::ManualEdits;
 use std::sync::Arc;
@@ -43,6 +42,8 @@ impl App {
     fn remove_marks(&mut self) {
         self.session.config.manual_edits = Arc::default();
         self.session.view.messages.filter.is_marked = false;
+        let text = "All manual edits are removed.".to_owned();
+        self.toasts.changed(text, &self.session.config);
     }
 
     /// Returns the initial marks of a session. Marks given at startup apply to the first session only.
@@ -67,9 +68,9 @@ impl App {
         known.collect()
     }
 
-    /// Reports the effect of a key that the table does not show.
+    /// Reports a changed mark.
     fn report_mark(&mut self, messages: &[usize]) {
-        let ([first, ..], false) = (messages, self.session.view.tab == Tab::Messages) else {
+        let [first, ..] = messages else {
             return;
         };
         let which = match messages {
@@ -78,7 +79,7 @@ impl App {
         };
         let now = Mark::of(&self.session.config.manual_edits, *first);
         let now = now.map_or("no longer marked", Mark::word);
-        self.toasts
-            .info(format!("{which} {now}. Ctrl+Z undoes it."));
+        let text = format!("{which} {now}.");
+        self.toasts.changed(text, &self.session.config);
     }
 }

@@ -8,7 +8,7 @@ use crate::app::command::Command;
 use crate::app::manual_edits::marks::{Mark, MarkCommand};
 use crate::app::messages::order::selected_messages;
 use crate::app::selection::{SelectCommand, Selection};
-use egui::{Context, KeyboardShortcut, ModifierNames, Popup};
+use egui::{Context, Event, Key, ModifierNames, Modifiers, Popup};
 use std::collections::BTreeSet;
 
 /// The state that shortcuts read.
@@ -145,37 +145,103 @@ fn offered(action: &Action, context: &KeyContext<'_>) -> Vec<OfferedAction> {
     only.into_iter().collect()
 }
 
-/// Returns the commands of the keys pressed in this frame, and consumes the keys. [`When`] decides which keys work.
-pub(in crate::app) fn commands(
-    ctx: &Context,
-    context: Option<KeyContext<'_>>,
-    is_dialog_open: bool,
-) -> Vec<Command> {
-    let is_typing = ctx.text_edit_focused() || Popup::is_any_open(ctx);
-    let is_free = ctx.memory(|m| m.focused().is_none());
-    let has_document = context.is_some();
-    let context = context.unwrap_or_default();
-    let applies = |when: When| match when {
-        When::Always => true,
-        When::NotTyping => !is_typing,
-        When::NoDialog => !is_typing && !is_dialog_open,
-        When::InDocument => !is_typing && !is_dialog_open && has_document,
-        When::InDocumentOrTyping => !is_dialog_open && has_document,
-        When::Free => !is_typing && !is_dialog_open && has_document && is_free,
-        When::Elsewhere => false,
-    };
-    let is_pressed = |key: &KeyboardShortcut| ctx.input_mut(|input| input.consume_shortcut(key));
-    let mut commands = Vec::new();
-    for action in ACTIONS.iter().filter(|action| applies(action.when)) {
-        let pressed = action.bindings.iter().filter(|b| is_pressed(&b.key));
-        commands.extend(pressed.filter_map(|binding| (binding.command)(&context)));
-        if let Some(digits) = &action.digits {
-            for (nth, key) in DIGITS.into_iter().enumerate() {
-                if is_pressed(&KeyboardShortcut::new(digits.modifiers, key)) {
-                    commands.extend((digits.command)(&context, nth));
-                }
+/// A key that was pressed, with its modifiers.
+#[derive(Clone, Copy, Debug)]
+struct PressedKey(Modifiers, Key);
+
+/// The conditions of this frame for shortcuts. [`When`] decides which keys work.
+#[derive(Clone, Copy)]
+struct KeyConditions {
+    /// A text field has the focus, or a menu is open.
+    is_typing: bool,
+    /// No control has the focus.
+    is_free: bool,
+}
+
+impl KeyConditions {
+    fn new(ctx: &Context) -> Self {
+        Self {
+            is_typing: ctx.text_edit_focused() || Popup::is_any_open(ctx),
+            is_free: ctx.memory(|m| m.focused().is_none()),
+        }
+    }
+
+    /// Returns the command of a key. The first row of the table with the key decides.
+    fn command(
+        self,
+        PressedKey(modifiers, pressed): PressedKey,
+        context: Option<KeyContext<'_>>,
+        is_dialog_open: bool,
+    ) -> Option<Command> {
+        let Self { is_typing, is_free } = self;
+        let has_document = context.is_some();
+        let context = context.unwrap_or_default();
+        let applies = |when: When| match when {
+            When::Always => true,
+            When::NotTyping => !is_typing,
+            When::NoDialog => !is_typing && !is_dialog_open,
+            When::InDocument => !is_typing && !is_dialog_open && has_document,
+            When::InDocumentOrTyping => !is_dialog_open && has_document,
+            When::Free => !is_typing && !is_dialog_open && has_document && is_free,
+            When::Elsewhere => false,
+        };
+        let is_it =
+            |needed: Modifiers, key: Key| key == pressed && modifiers.matches_logically(needed);
+        for action in ACTIONS.iter().filter(|action| applies(action.when)) {
+            let mut bindings = action.bindings.iter();
+            if let Some(found) = bindings.find(|b| is_it(b.key.modifiers, b.key.logical_key)) {
+                return (found.command)(&context);
+            }
+            let digits = action.digits.as_ref();
+            let nth = |with: Modifiers| DIGITS.into_iter().position(|key| is_it(with, key));
+            if let Some((digits, nth)) = digits.and_then(|d| Some((d, nth(d.modifiers)?))) {
+                return (digits.command)(&context, nth);
+            }
+        }
+        None
+    }
+}
+
+fn pressed(event: &Event) -> Option<PressedKey> {
+    match event {
+        Event::Key {
+            key,
+            pressed: true,
+            modifiers,
+            ..
+        } => Some(PressedKey(*modifiers, *key)),
+        _ => None,
+    }
+}
+
+impl App {
+    /// Gives keys that were typed ahead to their field. Keys after the first one that opens a field wait for that field.
+    pub(in crate::app) fn hold_typed_ahead(&mut self, ctx: &Context) {
+        self.typed_ahead.update(ctx, self.dialog.is_some());
+        let conditions = KeyConditions::new(ctx);
+        let is_covered = self.is_covered();
+        let opens = |event: &Event| {
+            let command = conditions.command(pressed(event)?, self.key_context(), is_covered)?;
+            Some(command.opens_field())
+        };
+        let opener = ctx.input(|input| input.events.iter().position(|e| opens(e) == Some(true)));
+        if let Some(opener) = opener {
+            self.typed_ahead.await_field(ctx, opener);
+        }
+    }
+
+    /// Executes the keys of this frame in the order in which they were pressed. Each sees what the ones before it changed.
+    /// `was_covered`: a dialog was open when they were pressed.
+    pub(in crate::app) fn execute_keys(&mut self, ctx: &Context, was_covered: bool) {
+        let mut conditions = KeyConditions::new(ctx);
+        // Enter ends the typing, but the keys before it were typed.
+        conditions.is_typing |= self.is_typing;
+        let keys: Vec<_> = ctx.input(|input| input.events.iter().filter_map(pressed).collect());
+        for key in keys {
+            let is_covered = was_covered || self.is_covered();
+            if let Some(command) = conditions.command(key, self.key_context(), is_covered) {
+                self.execute(ctx, command);
             }
         }
     }
-    commands
 }

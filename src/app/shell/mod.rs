@@ -19,3 +19,4 @@ pub(super) mod saved_state;
 mod select;
 pub mod shortcuts;
 pub mod toasts;
+pub(super) mod typed_ahead;

@@ -1,15 +1,18 @@
 //! Temporary notices at the lower right, over the settings panel and above its buttons. They never cover a chart and let
-//! clicks through.
+//! clicks through, except a notice with a button.
 
+use super::command::ShellCommand;
+use crate::app::command::Command;
+use crate::app::config::Config;
 use crate::app::theme::{palette, space};
 use crate::app::widgets::Tone;
 use crate::app::wording;
 use crate::units::Share;
 use egui::containers::panel::PanelState;
-use egui::{Align2, Area, Frame, Id, Label, Margin, Order, Rect, RichText, Ui, vec2};
+use egui::{Align2, Area, Button, Frame, Id, Label, Margin, Order, Rect, RichText, Ui, vec2};
 use std::time::Duration;
 
-/// Display time of a notice in seconds. Notices with a file path or an instruction use the longer one.
+/// Display time of a notice in seconds. Notices with a file path, an instruction or a button use the longer one.
 const SHORT: f64 = 4.0;
 const LONG: f64 = 12.0;
 /// Default width of the notices, in points, if the width of the settings panel is unknown.
@@ -18,6 +21,9 @@ const WIDTH: f32 = 276.0;
 const MARGIN: f32 = space::S;
 /// Distance from the bottom of the window below which buttons are kept clear, in points.
 const LOW: f32 = 40.0;
+
+/// Width of the button in a notice, in points.
+const BUTTON: f32 = 52.0;
 
 /// Start of the notice of the scale.
 const ZOOM: &str = "Zoom ";
@@ -36,12 +42,23 @@ struct Toast {
     stays: f64,
     /// Time at which the notice disappears. `None` before it is first shown.
     until: Option<f64>,
+    /// The configuration after the change that the notice reports and its button undoes.
+    changed: Option<Config>,
 }
 
 impl Toasts {
     /// Adds a notice.
     pub fn info(&mut self, text: impl Into<String>) {
         self.add(text.into(), Tone::Accent, SHORT);
+    }
+
+    /// Adds a notice about a change with a button that undoes it. It disappears with the next change, so that the button
+    /// always undoes the change in its text.
+    pub(in crate::app) fn changed(&mut self, text: String, now: &Config) {
+        self.add(text, Tone::Accent, LONG);
+        if let Some(toast) = self.all.last_mut() {
+            toast.changed = Some(now.clone());
+        }
     }
 
     /// Adds a notice that needs attention.
@@ -79,26 +96,30 @@ impl Toasts {
             tone,
             stays,
             until: None,
+            changed: None,
         });
     }
 
-    /// Shows the active notices, newest at the bottom. `ui` is the window's.
-    pub fn show(&mut self, ui: &Ui) {
+    /// Shows the active notices, newest at the bottom. `ui` is the window's, `config` that of the shown session. Returns the
+    /// command of a clicked button.
+    pub(in crate::app) fn show(&mut self, ui: &Ui, config: &Config) -> Option<Command> {
+        let is_current = |toast: &Toast| toast.changed.as_ref().is_none_or(|now| now == config);
+        self.all.retain(is_current);
         if self.all.is_empty() {
-            return;
+            return None;
         }
+        let has_button = self.all.iter().any(|toast| toast.changed.is_some());
         let settings = PanelState::load(ui.ctx(), ui.scope_id().with(super::layout::SETTINGS));
         let width = settings.map_or(WIDTH, |panel| panel.outer_rect.width() - 2.0 * MARGIN);
         let area = Area::new(Id::unique("toasts"))
             .order(Order::Foreground)
             .anchor(Align2::RIGHT_BOTTOM, vec2(-MARGIN, -MARGIN - foot(ui)))
-            .interactable(false);
+            .interactable(has_button);
         let shown = area.show(ui.ctx(), |ui| {
             ui.set_width(width);
             ui.spacing_mut().item_spacing.y = MARGIN;
-            for toast in &self.all {
-                toast.show(ui);
-            }
+            let clicked = self.all.iter().filter(|toast| toast.show(ui));
+            clicked.count() > 0
         });
         let now = ui.input(|i| i.time);
         let pointer = ui.input(|i| i.pointer.hover_pos());
@@ -115,6 +136,7 @@ impl Toasts {
             let next = Duration::from_secs_f64(next.max(0.0));
             ui.ctx().request_repaint_after(next);
         }
+        shown.inner.then_some(ShellCommand::Undo.into())
     }
 }
 
@@ -138,20 +160,39 @@ fn foot(ui: &Ui) -> f32 {
 }
 
 impl Toast {
-    fn show(&self, ui: &mut Ui) {
+    /// Shows the notice. Returns whether its button was clicked.
+    fn show(&self, ui: &mut Ui) -> bool {
         let tones = palette(ui);
         let sign = match self.tone {
             Tone::Ok => "✔",
             Tone::Bad | Tone::Warn => "⚠",
             _ => "ℹ",
         };
+        let sign = RichText::new(sign).color(self.tone.color(tones));
         let frame = Frame::popup(ui.style()).inner_margin(Margin::symmetric(12, 8));
-        frame.show(ui, |ui| {
+        let shown = frame.show(ui, |ui| {
             ui.set_width(ui.available_width());
-            ui.horizontal_top(|ui| {
-                ui.label(RichText::new(sign).color(self.tone.color(tones)));
-                ui.add(Label::new(&self.text).wrap());
+            if self.changed.is_none() {
+                ui.horizontal_top(|ui| {
+                    ui.label(sign);
+                    ui.add(Label::new(&self.text).wrap());
+                });
+                return false;
+            }
+            // Text and button are centered on each other.
+            let row = ui.horizontal(|ui| {
+                ui.label(sign);
+                let width = ui.available_width() - BUTTON - ui.spacing().item_spacing.x;
+                ui.scope(|ui| {
+                    ui.set_width(width);
+                    ui.add(Label::new(&self.text).wrap());
+                });
+                let undo = Button::new("Undo").min_size(vec2(BUTTON, 0.0));
+                let undo = ui.add(undo).accessible_name("Undo this change");
+                undo.on_hover_text("Undo this change (Ctrl+Z)").clicked()
             });
+            row.inner
         });
+        shown.inner
     }
 }
