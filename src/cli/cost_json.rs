@@ -17,6 +17,12 @@ pub(super) struct CostEntry<'a> {
     unpriced_calls: usize,
     /// Number of answers without a reported size, whose recorded text was counted instead.
     estimated_outputs: usize,
+    /// Number of calls without reported usage, whose recorded text was counted instead and whose cache is modelled.
+    estimated_calls: usize,
+    /// Whether the sums are the program's own totals, with its sub-agents and summaries.
+    program_totals: bool,
+    /// Source of the costs in `calls`.
+    calls_source: CostSource,
     /// Prompt tokens read from the cache.
     cache_read: ChargeEntry,
     /// Prompt tokens written to the cache.
@@ -72,6 +78,9 @@ pub(super) fn cost(cost: &Cost) -> CostEntry<'_> {
         usd: total,
         unpriced_calls: cost.unpriced,
         estimated_outputs: cost.estimated_outputs,
+        estimated_calls: cost.estimated_calls,
+        program_totals: cost.has_totals,
+        calls_source: cost.source_of_calls(),
         cache_read: charge(cost.read),
         cache_write: charge(cost.written),
         uncached: charge(cost.uncached),

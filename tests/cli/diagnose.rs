@@ -176,9 +176,10 @@ fn the_cost_of_shared_sessions_follows_their_recorded_counts() {
             resent: 78_428,
         },
         CacheCounts {
+            // Records that nothing was written to the cache.
             file: "codex_rollout/cx-0.145-196k.jsonl",
             read: 17_636_608,
-            written: 421_518,
+            written: 0,
             misses: 4,
             resent: 142_811,
         },

@@ -75,7 +75,7 @@ fn a_sessions_cost_follows_from_its_reported_counts() {
     let calls = [(0, 10_000, 0, 9_000, 200), (60, 12_000, 9_000, 2_900, 300)];
     let case = case(session(&calls, |_| CLAUDE));
     let bills = Bills::new(&case, Billing::at(Prices::bundled()));
-    let cost = price_recorded(&case, &bills, &recorded(&case, Tokens(32_000), None));
+    let cost = price_recorded(&bills, &recorded(&case, Tokens(32_000), None));
     assert_eq!(cost.source, CostSource::Recorded);
     assert_eq!(cost.read.tokens, Tokens(9_000));
     close(cost.read.usd.0, 0.0027);
@@ -96,13 +96,14 @@ fn the_cost_of_recorded_summaries_is_unknown() {
         trigger: "auto".to_owned(),
         tokens_before: None,
         tokens_after: None,
+        request: None,
         kept: Vec::new(),
     });
     let case = case(session);
     let bills = Bills::new(&case, Billing::at(Prices::bundled()));
-    let cost = price_recorded(&case, &bills, &recorded(&case, Tokens(32_000), None));
+    let cost = price_recorded(&bills, &recorded(&case, Tokens(32_000), None));
     let note = "The file does not record the cost of the summaries of 1 recorded compaction: the total may lack it.";
-    assert_eq!(cost.unknown_summaries().as_deref(), Some(note));
+    assert_eq!(cost.notes(), [note]);
     close(total(&cost), 0.058_125);
 }
 
@@ -114,7 +115,7 @@ fn one_hour_cache_writes_cost_twice_the_input_price() {
     let case = case(session);
     let bills = Bills::new(&case, Billing::at(Prices::bundled()));
     assert_eq!(bills.lifetime, Lifetime::Long);
-    let cost = price_recorded(&case, &bills, &recorded(&case, Tokens(32_000), None));
+    let cost = price_recorded(&bills, &recorded(&case, Tokens(32_000), None));
     close(cost.written.usd.0, 0.048 + 0.00375);
 }
 
@@ -192,18 +193,18 @@ fn an_unknown_model_has_no_cost() {
     let case = case(session(&[(0, 10_000, 0, 0, 0)], |_| "my-own-model"));
     let really = recorded(&case, Tokens(32_000), None);
     let bills = Bills::new(&case, Billing::at(Prices::bundled()));
-    let cost = price_recorded(&case, &bills, &really);
+    let cost = price_recorded(&bills, &really);
     assert_eq!((cost.total(), cost.unpriced), (None, 1));
     let billing = Billing {
         model: Some(CLAUDE),
         ..Billing::at(Prices::bundled())
     };
-    let cost = price_recorded(&case, &Bills::new(&case, billing), &really);
+    let cost = price_recorded(&Bills::new(&case, billing), &really);
     close(total(&cost), 0.03);
 }
 
 #[test]
-fn a_call_without_usage_among_calls_with_usage_is_billed_in_no_lane() {
+fn a_call_without_usage_among_calls_with_usage_is_estimated_in_every_lane() {
     let calls = [
         (0, 10_000, 0, 0, 0),
         (1, 0, 0, 0, 0),
@@ -214,13 +215,26 @@ fn a_call_without_usage_among_calls_with_usage_is_billed_in_no_lane() {
     let case = case(session);
     let bills = Bills::new(&case, Billing::at(Prices::bundled()));
     let calls: Vec<usize> = bills.calls.iter().map(|call| call.index).collect();
-    assert_eq!(calls, [0, 2]);
+    assert_eq!(calls, [0, 1, 2]);
+    let really = recorded(&case, Tokens(32_000), None);
+    let cost = price_recorded(&bills, &really);
+    assert_eq!((cost.source, cost.billed), (CostSource::Recorded, 3));
+    assert_eq!(cost.estimated_calls, 1);
+    let note = "1 of 3 calls records no usage: its tokens are counted from the recorded text and its cache is modelled.";
+    assert_eq!(cost.notes(), [note]);
+    // The other two cost what they report: 10,000 and 3,000 at 3, 9,000 at 0.30.
+    let usd = |call: usize| cost.calls[call].usd.expect("known").0;
+    close(usd(0), 0.03);
+    close(usd(2), 0.009 + 0.0027);
+    let estimated = cost.calls[1];
+    assert_eq!(
+        estimated.read + estimated.written + estimated.uncached,
+        really.samples[1].tokens
+    );
     let none = presets::by_name("none").expect("bundled");
     let outcome = simulate(&case, &none, &none.defaults(), None);
     let cost = price_lane(&bills, &outcome);
-    assert_eq!(cost.calls.len(), 2);
-    // The aborted call's prompt was never billed; the cache holds the prompt before it.
-    assert_eq!(cost.calls[1].read, outcome.samples[0].tokens);
+    assert_eq!(cost.calls.len(), 3);
 }
 
 #[test]
@@ -261,8 +275,8 @@ fn the_audit_finds_cache_misses_with_their_cause() {
             (Cause::ModelChange, 1, 4, Tokens(30_000))
         ]
     );
-    // Sonnet: 50,000 x (3.75 - 0.30).
-    close(found.breaks[0].usd.expect("known").0, 0.1725);
+    // Sonnet: 50,000 x (3 - 0.30). The call reports that it wrote nothing to the cache, so it paid the input price.
+    close(found.breaks[0].usd.expect("known").0, 0.135);
     assert!(found.calls[5].cause.is_none(), "4,000 tokens are no break");
 }
 
@@ -515,12 +529,13 @@ fn a_policy_that_waits_for_a_cold_cache_causes_no_cache_miss() {
 }
 
 #[test]
-fn zero_cache_writes_count_as_unknown() {
+fn a_recorded_cache_write_of_zero_stays_zero() {
     let calls = [(0, 10_000, 0, 0, 0), (9, 12_000, 9_000, 0, 0)];
     let case = case(session(&calls, |_| "gpt-5.6-luna"));
     let bills = Bills::new(&case, Billing::at(Prices::bundled()));
-    let cost = price_recorded(&case, &bills, &recorded(&case, Tokens(32_000), None));
-    // Times from 1970 have the first price: 1 in, 1.25 written, 0.10 read.
-    assert_eq!(cost.written.tokens, Tokens(13_000));
-    close(total(&cost), 13_000.0 * 1.25e-6 + 9_000.0 * 0.1e-6);
+    let cost = price_recorded(&bills, &recorded(&case, Tokens(32_000), None));
+    // Times from 1970 have the first price: 1 in, 1.25 written, 0.10 read. Codex records 0 for models with a price of
+    // writes, and is billed for uncached input.
+    assert_eq!(cost.written.tokens, Tokens::ZERO);
+    close(total(&cost), 13_000.0 * 1e-6 + 9_000.0 * 0.1e-6);
 }

@@ -298,6 +298,7 @@ fn a_trigger_inside_the_assumed_reserve_is_not_skipped() {
         trigger: "auto".to_owned(),
         tokens_before: Some(Tokens(50_000)),
         tokens_after: None,
+        request: None,
         kept: Vec::new(),
     });
     let case = case_of(session, 64_000);

@@ -201,15 +201,22 @@ fn same_figures(file: &str, window: &mut Window) -> String {
 fn same_costs(file: &str, window: &mut Window, lanes: &[Head]) {
     click(window, "Cost");
     let all = texts(window);
-    let recorded = &row(&all, "vs recorded", "Recorded")[1];
-    // The lanes' costs are modelled: they are compared with the recorded run by the same model.
-    let note = all.iter().find(|text| text.contains("; cache model"));
-    let modelled = note.and_then(|note| between(note, "; cache model ", ". Lanes"));
+    // The lanes' costs are modelled: they are compared with the recorded run by the same model, in a row of its own.
+    let has_base = all.iter().any(|text| text == "vs modelled");
+    let head = if has_base { "vs modelled" } else { "vs recorded" };
+    let recorded = &row(&all, head, "Recorded")[1];
     let is_reported = !recorded.contains(['≈', '–']);
-    assert_eq!(is_reported, modelled.is_some(), "{file}: {recorded}");
-    let recorded = modelled.unwrap_or(recorded);
+    assert_eq!(is_reported, has_base, "{file}: {recorded}");
+    let recorded = if has_base {
+        let base = row(&all, head, "Recorded, modelled");
+        assert_eq!(base[2], "base", "{file}");
+        assert!(base[1].starts_with('≈'), "{file}: {}", base[1]);
+        &base[1]
+    } else {
+        recorded
+    };
     for lane in lanes {
-        let shown = row(&all, "vs recorded", &lane.name);
+        let shown = row(&all, head, &lane.name);
         assert_eq!(shown[1], lane.figure("cost"), "{file}: {}", lane.name);
         if shown[1] != "–" {
             let difference = dollars(&shown[1]) - dollars(recorded);

@@ -156,7 +156,7 @@ fn a_small_window_shows_three_messages_without_overlap() {
     window.key_press_modifiers(Modifiers::ALT, Key::Num5);
     window.run_ok();
     let prices = window.get_by_label("Prices").rect();
-    let heads = ["lane", "vs recorded", "cache read"];
+    let heads = ["lane", "vs modelled", "cache read"];
     for name in heads {
         let head = window.get_all_by_label(name).map(|n| n.rect());
         let of_table: Vec<Rect> = head.filter(|r| r.left() < prices.left()).collect();

@@ -306,9 +306,9 @@ fn every_table_is_copied_as_displayed() {
     secondary_click(&mut window, row);
     let text = copied(&mut window, "Copy table as Markdown");
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines.len(), 2 + 4, "{text}");
+    assert_eq!(lines.len(), 2 + 5, "{text}");
     assert!(
-        lines[0].starts_with("| lane | cost | vs recorded |"),
+        lines[0].starts_with("| lane | cost | vs modelled |"),
         "{text}"
     );
     assert!(lines[2].starts_with("| Recorded | $"), "{text}");

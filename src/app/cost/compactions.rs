@@ -138,7 +138,8 @@ fn content(ui: &mut Ui, input: &CostInput<'_>, lane: Option<usize>, even: &Break
 fn needed(even: &BreakEven) -> String {
     match even.needed {
         Some(0) => "immediately".to_owned(),
-        Some(calls) => wording::grouped(calls),
+        Some(calls) if even.has_paid() == Some(true) => wording::grouped(calls),
+        Some(_) => format!("{:.1}", even.calls.unwrap_or_default()),
         None => "–".to_owned(),
     }
 }

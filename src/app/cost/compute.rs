@@ -72,7 +72,7 @@ impl Costs {
         Self {
             lifetime: bills.lifetime,
             recorded: LaneCost {
-                cost: price_recorded(case, &bills, &runs.recorded.outcome),
+                cost: price_recorded(&bills, &runs.recorded.outcome),
                 break_even: break_even(&bills, &runs.recorded.outcome),
                 insights: Vec::new(),
                 run: Arc::clone(&runs.recorded),

@@ -2,7 +2,7 @@
 
 use super::compute::Costs;
 use super::input::CostInput;
-use super::state;
+use super::state::{self, CostRow};
 use super::sum_cell::sum;
 use crate::analysis::cost::{Charge, Cost, CostSource};
 use crate::app::command::Commands;
@@ -12,7 +12,7 @@ use crate::app::widgets::Tone;
 use crate::app::widgets::table::{Column, Table, lane_cell, notes_below};
 use crate::app::widgets::text::weak;
 use crate::app::wording;
-use crate::units::{Tokens, Usd};
+use crate::units::{Share, Tokens, Usd};
 use egui::{Rect, RichText, Sense, Ui, vec2};
 use egui_extras::Column as Width;
 
@@ -91,10 +91,10 @@ struct FittingParts {
 }
 
 impl FittingParts {
-    fn new(ui: &Ui, rows: &[(Option<usize>, &Cost)]) -> Self {
+    fn new(ui: &Ui, rows: &[CostRow<'_>]) -> Self {
         let is_any = |part: &&CostPart| {
-            let mut costs = rows.iter().map(|(_, cost)| cost);
-            costs.any(|cost| (part.charge)(cost).tokens > Tokens::ZERO)
+            let has = |row: &CostRow<'_>| (part.charge)(row.cost).tokens > Tokens::ZERO;
+            rows.iter().any(has)
         };
         let mut shown: Vec<_> = PARTS.iter().filter(is_any).collect();
         let available = ui.available_width() - FIXED;
@@ -112,7 +112,7 @@ fn table(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, note: &str, commands
     let rows = state::lanes(costs);
     let FittingParts { shown, hidden } = FittingParts::new(ui, &rows);
     let has_bar = ui.available_width() > FIXED + BAR + STEP * shown.len() as f32;
-    let most = rows.iter().filter_map(|(_, cost)| cost.total());
+    let most = rows.iter().filter_map(|row| row.cost.total());
     let most = most.map(|usd| usd.0).fold(0.0, f64::max);
     let names: Vec<&str> = hidden.iter().map(|part| part.name).collect();
     let n_hidden = match names.len() {
@@ -133,9 +133,9 @@ fn table(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, note: &str, commands
         Column::new(Col::Total, "cost", Width::exact(72.0))
             .right()
             .help("All calls at list prices"),
-        Column::new(Col::Difference, "vs recorded", Width::exact(84.0))
+        Column::new(Col::Difference, base_name(&rows), Width::exact(84.0))
             .right()
-            .help("Difference from the recorded run by the same cache model"),
+            .help("Difference from the recorded run by the same cache model. Gray: within the error of the token counts"),
     ];
     if let Some(calls) = input.selection.calls {
         let column = Column::new(Col::Calls(calls), wording::calls(calls), Width::exact(96.0));
@@ -148,16 +148,21 @@ fn table(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, note: &str, commands
             .help(format!("Hidden for lack of width: {}", names.join(", "))),
     );
     // A recorded cost and a modelled one are not comparable.
-    let recorded = costs.modelled.total();
+    let base = costs.modelled.total();
+    let error = input.runs.case.ledger.accuracy.error();
     Table::new(("cost lanes", has_bar), columns, rows.len())
         .margins(space::S, 0.0)
         .show(ui, |mut row| {
-            let (lane, cost) = rows[row.index()];
-            row.select(lane == input.selection.lane);
+            let shown = rows[row.index()];
+            let CostRow { lane, cost, .. } = shown;
+            row.select(lane == input.selection.lane && !shown.is_base);
             row.cells(|ui, column| match column {
+                Col::Lane if shown.is_base => {
+                    lane_cell(ui, lane, "Recorded, modelled");
+                }
                 Col::Lane => lane_cell(ui, lane, input.runs.label(lane)),
                 Col::Total => total(ui, cost),
-                Col::Difference => difference(ui, cost, recorded, lane),
+                Col::Difference => difference(ui, shown, base, error),
                 Col::Calls(calls) => {
                     let text = state::calls_cost_text(cost, calls);
                     ui.label(text.unwrap_or_else(|| "–".to_owned()));
@@ -200,14 +205,27 @@ fn total(ui: &mut Ui, cost: &Cost) {
         });
 }
 
-/// Shows the difference of displayed costs, of a lane and of the recorded run: higher in amber, lower in green.
-fn difference(ui: &mut Ui, cost: &Cost, recorded: Option<Usd>, lane: Option<usize>) {
-    let (Some(_), Some(usd), Some(recorded)) = (lane, cost.total(), recorded) else {
-        ui.label(weak(ui, "–"));
+/// Returns the head of the column of differences, which names the row that they refer to.
+fn base_name(rows: &[CostRow<'_>]) -> &'static str {
+    if rows.iter().any(|row| row.is_base) {
+        "vs modelled"
+    } else {
+        "vs recorded"
+    }
+}
+
+/// Shows the difference of displayed costs, of a lane and of the base: higher in amber, lower in green, and in gray if it
+/// is within this error of the counts.
+fn difference(ui: &mut Ui, row: CostRow<'_>, base: Option<Usd>, error: Share) {
+    let (Some(_), Some(usd), Some(base)) = (row.lane, row.cost.total(), base) else {
+        ui.label(weak(ui, if row.is_base { "base" } else { "–" }));
         return;
     };
-    let more = wording::shown_difference(usd, recorded);
+    let more = wording::shown_difference(usd, base);
+    let is_within_error = more.0.abs() <= error.0 * base.0;
     let (sign, tone) = match more.0 {
+        0.000_05.. if is_within_error => ("+", Tone::Weak),
+        _ if is_within_error => ("", Tone::Weak),
         0.000_05.. => ("+", Tone::Warn),
         ..-0.000_05 => ("", Tone::Ok),
         _ => ("", Tone::Weak),
@@ -244,13 +262,11 @@ fn notes(costs: &Costs) -> Vec<String> {
             "The file contains no cache counts: recorded costs use the cache model, like the lanes.".to_owned(),
         );
     } else {
-        let modelled = costs.modelled.total().map(wording::usd);
-        let modelled = modelled.map_or_else(String::new, |usd| format!("; cache model ≈{usd}"));
-        text.push(format!(
-            "Recorded: provider's counts{modelled}. Lanes and differences: cache model."
-        ));
+        text.push(
+            "Recorded: provider's counts. Lanes differ from the recorded run by the same cache model.".to_owned(),
+        );
     }
-    text.extend(recorded.unknown_summaries());
+    text.extend(recorded.notes());
     if recorded.estimated_outputs > 0 {
         let answers = wording::count(recorded.estimated_outputs, "answer");
         text.push(format!(

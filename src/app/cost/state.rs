@@ -1,7 +1,7 @@
 //! State of the tab Cost (page, filter and order), and the rows that its pages list. Draws nothing.
 
 use super::compute::{Costs, LaneCost};
-use crate::analysis::cost::{Audit, AuditedCall, BreakEven, Cause, Cost};
+use crate::analysis::cost::{Audit, AuditedCall, BreakEven, Cause, Cost, CostSource};
 use crate::app::runs::replays::LaneRun;
 use crate::app::selection::CallRange;
 use crate::app::wording;
@@ -154,7 +154,8 @@ pub fn call_order(
 
 /// Returns the cost of these calls as text, with `≈` if it is modelled.
 pub fn calls_cost_text(cost: &Cost, calls: CallRange) -> Option<String> {
-    calls.cost(cost).map(|usd| wording::cost(cost.source, usd))
+    let source = cost.source_of_calls();
+    calls.cost(cost).map(|usd| wording::cost(source, usd))
 }
 
 /// Returns the calls with a cache miss; `cause` and `calls` limit them.
@@ -202,13 +203,34 @@ pub fn compactions(costs: &Costs) -> Vec<LaneCompaction> {
         .collect()
 }
 
-/// Returns the lanes of the table with their costs, the recorded one first.
-pub fn lanes(costs: &Costs) -> Vec<(Option<usize>, &Cost)> {
-    let recorded = std::iter::once((None, &costs.recorded.cost));
+/// A row of the table of lanes.
+#[derive(Clone, Copy, Debug)]
+pub struct CostRow<'a> {
+    /// Index of the lane; `None` for the recorded run.
+    pub lane: Option<usize>,
+    /// Its cost.
+    pub cost: &'a Cost,
+    /// The recorded run by the cache model, from which the other lanes differ. The row before it has the recorded cost.
+    pub is_base: bool,
+}
+
+/// Returns the rows of the table: the recorded run, its modelled cost if that differs from the recorded one in kind, and
+/// the lanes.
+pub fn lanes(costs: &Costs) -> Vec<CostRow<'_>> {
+    let row = |lane, cost| CostRow {
+        lane,
+        cost,
+        is_base: false,
+    };
+    let recorded = &costs.recorded.cost;
+    let base = (recorded.source == CostSource::Recorded).then_some(CostRow {
+        is_base: true,
+        ..row(None, &costs.modelled)
+    });
     let lanes = costs.lanes.iter().enumerate();
-    recorded
-        .chain(lanes.map(|(idx, lane)| (Some(idx), &lane.cost)))
-        .collect()
+    let lanes = lanes.map(|(idx, lane)| row(Some(idx), &lane.cost));
+    let recorded = std::iter::once(row(None, recorded));
+    recorded.chain(base).chain(lanes).collect()
 }
 
 #[cfg(test)]

@@ -1,15 +1,16 @@
 //! References at risk of every lane, with the noise floor of the recorded lane.
 
-use crate::analysis::cost::{Bills, price_lane};
+use crate::analysis::cost::Bills;
 use crate::analysis::insight::{Insight, loss_insights};
 use crate::analysis::loss::{
-    Loss, Names, ReuseCurves, hindsight, references_at_risk, reuse_distances, saved, standing,
+    CheapestRun, Loss, Names, ReuseCurves, hindsight, references_at_risk, reuse_distances, saved,
+    standing,
 };
 use crate::app::cost::billing::BillingChoice;
 use crate::app::runs::replays::{LaneRun, Runs};
 use crate::app::settings_panel::{knobs, policies};
 use crate::engine::{Case, Outcome, simulate};
-use crate::units::{Share, Usd};
+use crate::units::Share;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -58,8 +59,8 @@ pub struct Losses {
     pub lanes: Vec<Arc<LaneLoss>>,
     /// Insights with their lane.
     pub insights: Vec<(Option<usize>, Insight)>,
-    /// Cost of the hindsight lane, if prices are known.
-    pub hindsight: Option<Usd>,
+    /// The hindsight optimum in money, if prices are known.
+    pub cheapest: Option<CheapestRun>,
     reuse: Arc<ReuseDistances>,
 }
 
@@ -101,11 +102,13 @@ impl Losses {
         };
         let prices = billing.prices();
         let bills = Bills::new(case, billing.at(&prices));
+        let outcomes = (&runs.recorded.outcome, &reuse.bounds.hindsight);
+        let cheapest = CheapestRun::find(names, case, &bills, runs.output_reserve, outcomes);
         Self {
             insights: insights(runs, names, &lanes, &recorded),
             lanes,
             recorded,
-            hindsight: price_lane(&bills, &reuse.bounds.hindsight).total(),
+            cheapest,
             names: Arc::clone(names),
             reuse: Arc::clone(reuse),
         }

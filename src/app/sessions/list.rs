@@ -173,6 +173,15 @@ impl Sessions {
         let n_before = self.rows.len();
         for listed in self.news.try_iter() {
             match listed.summary {
+                // Repeated calls are known once all files were read.
+                Ok(_) if listed.repeats.is_some() => {
+                    let is_it = |row: &&mut Listed| {
+                        row.found.path == listed.found.path && row.conversation == listed.conversation
+                    };
+                    if let Some(row) = self.rows.iter_mut().find(is_it) {
+                        *row = listed;
+                    }
+                }
                 Ok(_) => self.rows.push(listed),
                 Err(why) => self.unread.push(UnreadFile {
                     path: listed.found.path,

@@ -180,6 +180,10 @@ fn cell(ui: &mut Ui, column: Column, listed: &Listed, summary: &SessionSummary, 
                 let parent = safe_text::one_line(parent.name(), 80);
                 title = format!("{title}  (sub-agent of {parent})");
             }
+            if let Some(repeats) = listed.repeats_text() {
+                let repeats = safe_text::one_line(&repeats, 120);
+                title = format!("{title}  ({repeats})");
+            }
             widgets::one_line(ui, RichText::new(title));
         }
         Column::Messages => {

@@ -4,6 +4,7 @@ use super::command::TuneCommand;
 use super::input::TuneInput;
 use super::point_settings::settings;
 use super::sweep::Sweep;
+use crate::analysis::loss::CheapestWay;
 use crate::analysis::tune::{CostUnit, Point, RiskAxis, Score};
 use crate::app::command::Commands;
 use crate::app::plots::scatter::{Dot, Level, NamedPoint, ScatterInput, scatter};
@@ -111,7 +112,11 @@ fn named_points(ui: &Ui, input: &TuneInput<'_>, sweep: &Sweep) -> Vec<NamedPoint
     if let (Some(losses), Some(bounds)) = (losses, input.bounds) {
         let sent = (bounds.hindsight.tokens_sent()).as_f64();
         let cost = match sweep.unit {
-            CostUnit::Usd => losses.hindsight.map(|usd| usd.0),
+            // What happened may have lost references.
+            CostUnit::Usd => losses
+                .cheapest
+                .filter(|run| run.way != CheapestWay::Recorded)
+                .map(|run| run.usd.0),
             CostUnit::Tokens => Some(sent),
         };
         found.extend(cost.map(|cost| NamedPoint {

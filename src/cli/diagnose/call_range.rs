@@ -62,7 +62,7 @@ pub(super) fn print(
     }
     let lanes: Vec<LaneCost<'_>> = played
         .par_iter()
-        .map(|played| LaneCost::new(case, bills, played))
+        .map(|played| LaneCost::new(bills, played))
         .collect();
     let output = CallRangeOutput {
         first_call: calls.first + 1,
@@ -85,7 +85,7 @@ fn entry<'a>(lane: &LaneCost<'a>, calls: CallRange) -> LaneEntry<'a> {
         tokens_before: growth.map(|(before, _)| before),
         tokens_after: growth.map(|(_, after)| after),
         usd: calls.cost(&lane.cost),
-        cost_source: lane.cost.source,
+        cost_source: lane.cost.source_of_calls(),
     }
 }
 

@@ -143,7 +143,9 @@ struct BreakEvenEntry<'a> {
     usd_once: Option<Usd>,
     /// Savings in USD per later call; null if a price is unknown.
     usd_per_call: Option<Usd>,
-    /// Number of calls after which the compaction has paid off; null if it never does or a price is unknown.
+    /// Number of calls after which the savings equal the cost; null if it saves nothing or a price is unknown.
+    break_even_calls: Option<f64>,
+    /// Number of calls after which the compaction has paid off: the first whole number above `break_even_calls`.
     calls_needed: Option<u64>,
     /// Number of calls from the compaction to the end of the session.
     calls_left: usize,
@@ -177,7 +179,7 @@ struct MissEntry {
     first_call: usize,
     /// Tokens that had been sent before and were not read from the cache.
     tokens: Tokens,
-    /// Additional cost in USD compared with cache reads; null if a price is unknown.
+    /// What the calls paid for these tokens above the price of cache reads, in USD; null if a price is unknown.
     usd: Option<Usd>,
 }
 
@@ -317,6 +319,7 @@ fn break_even(even: &BreakEven) -> BreakEvenEntry<'_> {
         cache_expired: even.is_cold,
         usd_once: even.once,
         usd_per_call: even.per_call,
+        break_even_calls: even.calls,
         calls_needed: even.needed,
         calls_left: even.left,
         paid_off: even.has_paid(),

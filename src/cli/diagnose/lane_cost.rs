@@ -3,7 +3,6 @@
 use crate::analysis::cost::{
     Bills, BreakEven, Cost, CostSource, break_even, price_lane, price_recorded,
 };
-use crate::engine::Case;
 use crate::report::Played;
 
 /// One lane with its cost.
@@ -17,9 +16,9 @@ pub(super) struct LaneCost<'a> {
 
 impl<'a> LaneCost<'a> {
     /// Prices the calls of a lane. Recorded cache counts apply to the recorded run only.
-    pub(super) fn new(case: &Case, bills: &Bills<'_>, played: &'a Played) -> Self {
+    pub(super) fn new(bills: &Bills<'_>, played: &'a Played) -> Self {
         let cost = if played.policy.is_none() {
-            price_recorded(case, bills, &played.outcome)
+            price_recorded(bills, &played.outcome)
         } else {
             price_lane(bills, &played.outcome)
         };

@@ -4,7 +4,7 @@ use super::lane_cost::LaneCost;
 use crate::analysis::cost::{Bills, Cost, price_lane};
 use crate::analysis::insight::{Insight, loss_insights};
 use crate::analysis::loss::{
-    Distances, Loss, Names, ReuseCurves, hindsight, reuse_distances, saved,
+    CheapestRun, Distances, Loss, Names, ReuseCurves, hindsight, reuse_distances, saved,
 };
 use crate::engine::{Case, KnobRole};
 use crate::units::{Share, Tokens};
@@ -35,6 +35,8 @@ pub(super) struct Hindsight {
     pub(super) peak: Tokens,
     pub(super) clearings: usize,
     pub(super) cost: Cost,
+    /// The optimum in money, if prices are known.
+    pub(super) cheapest: Option<CheapestRun>,
 }
 
 /// The value of a lane's setting on a curve.
@@ -86,6 +88,10 @@ fn compare_with_hindsight(
         peak: best.peak().map_or(Tokens::ZERO, |peak| peak.tokens),
         clearings: best.compactions,
         cost: price_lane(bills, &best),
+        cheapest: lanes.first().and_then(|recorded| {
+            let runs = (&recorded.played.outcome, &best);
+            CheapestRun::find(names, case, bills, reserve, runs)
+        }),
     };
     (hindsight, shares)
 }

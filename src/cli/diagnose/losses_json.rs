@@ -1,11 +1,13 @@
 //! The losses of `plimsoll diagnose` as JSON.
 
 use super::losses::{Current, LaneLoss, Losses, MESSAGES, MISSES, RESULTS};
-use crate::analysis::loss::{BlindEdit, Distances, Fault, Kept, Names, PAGE_IN, Survival};
+use crate::analysis::loss::{
+    BlindEdit, CheapestWay, Distances, Fault, Kept, Names, PAGE_IN, Survival,
+};
 use crate::cli::cost_json::{CostEntry, cost};
 use crate::cli::lazy_list::LazyList;
 use crate::engine::KnobRole;
-use crate::units::{Share, Tokens};
+use crate::units::{Share, Tokens, Usd};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::ops::Range;
@@ -144,8 +146,27 @@ struct HindsightEntry<'a> {
     peak_tokens: Tokens,
     /// Number of results cleared.
     clearings: usize,
-    /// Cost of the calls.
+    /// Cost of the calls. It may exceed that of the recorded run: a clearing writes the rest of the context to the cache
+    /// again.
     cost: CostEntry<'a>,
+    /// Optimum in money; null if a price is unknown.
+    cheapest: Option<CheapestEntry>,
+}
+
+/// The hindsight optimum in money: the cheapest of the recorded run, no compaction, and clearing tool results after their
+/// last use, with a modelled cache.
+#[derive(Serialize, JsonSchema)]
+struct CheapestEntry {
+    /// What it does.
+    way: CheapestWay,
+    /// Its cost in USD, never above `recorded_usd`.
+    usd: Usd,
+    /// Cost of the recorded run by the same cache model, in USD.
+    recorded_usd: Usd,
+    /// Number of results cleared.
+    clearings: usize,
+    /// Sum of the contexts of all calls in tokens.
+    tokens_sent: Tokens,
 }
 
 /// Distances over which the agent used content again.
@@ -211,6 +232,13 @@ impl Losses {
                 peak_tokens: best.peak,
                 clearings: best.clearings,
                 cost: cost(&best.cost),
+                cheapest: best.cheapest.map(|run| CheapestEntry {
+                    way: run.way,
+                    usd: run.usd,
+                    recorded_usd: run.recorded,
+                    clearings: run.clearings,
+                    tokens_sent: run.sent,
+                }),
             },
             reuse: ReuseEntry {
                 keep_recent: self.curve(&self.curves.messages, KnobRole::KeepRecent, &MESSAGES),

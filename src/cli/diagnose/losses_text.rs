@@ -34,17 +34,22 @@ impl Diagnosis<'_> {
 
     fn hindsight(&self, text: &mut String) {
         let best = &self.losses.hindsight;
-        let cost = best
-            .cost
-            .total()
-            .map_or(String::new(), |sum| format!(", {}", usd(sum)));
         let _ = writeln!(
             text,
-            "  Hindsight (each tool result cleared after its last use, {}): {} tokens sent, peak {}{cost}.",
+            "  Hindsight optimum (each tool result cleared after its last use, {}): {} tokens sent, peak {}.",
             counted(best.clearings, "clearing"),
             tokens(best.sent),
             tokens(best.peak),
         );
+        if let Some(cheapest) = &best.cheapest {
+            let _ = writeln!(
+                text,
+                "  In money: ≈{}, {}; what happened: ≈{} by the same cache model.",
+                usd(cheapest.usd),
+                cheapest.text(),
+                usd(cheapest.recorded),
+            );
+        }
     }
 
     fn instructions(&self, text: &mut String) {

@@ -117,7 +117,7 @@ impl Args {
             return Ok(Status::Done);
         }
         let lanes = played.par_iter().map(|played| {
-            let mut lane = LaneCost::new(&loaded.case, &bills, played);
+            let mut lane = LaneCost::new(&bills, played);
             if !shared.json {
                 lane.drop_calls();
             }

@@ -86,7 +86,7 @@ impl Diagnosis<'_> {
                 rejected.join(", ")
             );
         }
-        if let Some(note) = recorded.unknown_summaries() {
+        for note in recorded.notes() {
             let _ = writeln!(text, "  recorded: {note}");
         }
         if recorded.estimated_outputs > 0 {
@@ -255,7 +255,10 @@ fn outcome(even: &BreakEven) -> String {
     let paid = match (even.needed, even.has_paid()) {
         (Some(0), _) => format!("paid at once, {left} left"),
         (Some(needed), Some(true)) => format!("paid after {}, {left} left", calls(needed)),
-        (Some(needed), _) => format!("did not pay: it takes {}, {left} were left", calls(needed)),
+        (Some(_), _) => format!(
+            "did not pay: it breaks even after {:.1} calls, {left} were left",
+            even.calls.unwrap_or_default()
+        ),
         (None, _) => "unknown whether it paid".to_owned(),
     };
     let summary = if even.knows_summary {

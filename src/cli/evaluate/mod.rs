@@ -255,7 +255,7 @@ fn evaluate(id: &SessionId, case: &Case, played: &[Played], billing: Billing<'_>
     let lanes = played.par_iter().map(|lane| {
         let cost = match lane.policy {
             Some(_) => price_lane(&bills, &lane.outcome),
-            None => price_recorded(case, &bills, &lane.outcome),
+            None => price_recorded(&bills, &lane.outcome),
         };
         EvaluatedLane {
             name: lane.lane.clone(),

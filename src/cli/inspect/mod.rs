@@ -5,11 +5,12 @@ mod text;
 
 use super::args::{FileArg, GlobalOptions};
 use super::lanes::{self, Lane, LaneArgs};
-use super::output::{json, print_wrapped};
+use super::output::{counted, json, print_wrapped};
 use super::status::Status;
 use crate::analysis::{Clause, Trigger, verdict};
 use crate::engine::{Case, Peak, recorded, simulate};
 use crate::exec::Loaded;
+use crate::exec::stores::repeated_calls;
 use crate::formats::{Availability, RecordedData, availability};
 use crate::session::{Kind, Message, Role, Session, issues};
 use crate::units::Tokens;
@@ -39,6 +40,7 @@ impl Args {
         found
             .verdict
             .extend(preset.iter().map(|clause| clause.text.as_str()));
+        found.warnings.extend(self.repeats(&loaded.case.session));
         if shared.json {
             json(&found.json_output())?;
         } else {
@@ -63,6 +65,19 @@ fn working_preset(case: &Case, none: &Lane, shared: &GlobalOptions) -> anyhow::R
     let names: Vec<_> = lanes.iter().map(|lane| &*lane.name).collect();
     let none = format!("None of {}", names.join(", "));
     Ok(lanes::working_preset(case, &none, &compared, shared))
+}
+
+impl Args {
+    /// Returns a warning if another file of the folder has calls of the session too.
+    fn repeats(&self, session: &Session) -> Option<String> {
+        let repeated = repeated_calls(&self.file.file, session)?;
+        Some(format!(
+            "{} of {} are also in {}: the program wrote them again when it resumed that session; do not count them twice",
+            repeated.calls,
+            counted(session.calls.len(), "call"),
+            repeated.file
+        ))
+    }
 }
 
 /// The result of the command, for text and JSON.

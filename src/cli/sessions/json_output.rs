@@ -20,6 +20,8 @@ pub(in crate::cli) struct SessionList<'a> {
     searched: Vec<FolderEntry>,
     /// Number of older sessions that `--limit` excluded.
     not_listed: usize,
+    /// Number of model calls of the listed sessions, without those that a session repeats.
+    distinct_calls: usize,
 }
 
 /// The place and the title of a session.
@@ -64,6 +66,17 @@ struct SessionEntry<'a> {
     conversations: usize,
     /// The session that started this one as a sub-agent; null if none did.
     parent: Option<ParentEntry<'a>>,
+    /// Calls that an earlier session has too; null if none are known.
+    repeats: Option<RepeatsEntry<'a>>,
+}
+
+/// Calls of a session that an earlier one has too: its program wrote them again when it resumed that session.
+#[derive(Serialize, JsonSchema)]
+struct RepeatsEntry<'a> {
+    /// Number of these calls.
+    calls: usize,
+    /// Name of the other file.
+    file: &'a str,
 }
 
 /// The session that started a sub-agent.
@@ -120,6 +133,7 @@ pub(super) fn json_output<'a>(listing: &'a Listing, folders: &[PathBuf]) -> Sess
         unreadable: unreadable.collect(),
         searched: searched(folders),
         not_listed: listing.left,
+        distinct_calls: listing.calls().1,
     }
 }
 
@@ -145,6 +159,10 @@ fn session<'a>(listed: &'a Listed, summary: &'a SessionSummary) -> SessionEntry<
         parent: listed.parent.as_ref().map(|parent| ParentEntry {
             id: &parent.id,
             title: parent.title.as_deref(),
+        }),
+        repeats: listed.repeats.as_ref().map(|repeats| RepeatsEntry {
+            calls: repeats.calls,
+            file: &repeats.file,
         }),
     }
 }

@@ -87,6 +87,14 @@ impl Args {
                 row(&mut text, listed, summary);
             }
         }
+        let (calls, distinct) = listing.calls();
+        if distinct < calls {
+            let _ = writeln!(
+                text,
+                "{}, {distinct} of them distinct: some sessions repeat calls of another file",
+                counted(calls, "call")
+            );
+        }
         match (&listing.sessions[..], &listing.unread[..]) {
             ([], [only]) if only.found.is_named => {
                 let why = only.summary.as_ref().err();
@@ -204,11 +212,14 @@ fn row(text: &mut String, listed: &Listed, summary: &SessionSummary) {
         let name: String = parent.name().chars().take(TITLE_CHARS).collect();
         format!("  (sub-agent of {})", clean(&name))
     });
+    let repeats = listed.repeats_text();
+    let repeats = repeats.map(|text| format!("  ({})", clean(&text)));
     let _ = writeln!(
         text,
-        "    {}{}{behind}{}",
+        "    {}{}{}{behind}{}",
         clean(&title),
         parent.unwrap_or_default(),
+        repeats.unwrap_or_default(),
         clean(project)
     );
     let number = listed

@@ -118,9 +118,9 @@ fn step(source: &str, row: &Row, transcript: &mut Transcript, notes: &mut Notes)
         "agent" => {
             let call = CallDraft {
                 model: json::str_at(value, &["model_name"]).map(str::to_owned),
-                window: None,
                 usage: notes.usage(row.span.start, usage(value)),
                 time,
+                ..CallDraft::default()
             };
             let thought = json::str_at(value, &["reasoning_content"]).unwrap_or_default();
             parts.splice(0..0, content::thought(thought, 0).map(|body| part(0, body)));

@@ -200,9 +200,8 @@ fn request(row: &Row, transcript: &mut Transcript, notes: &mut Notes) {
     }
     let call = CallDraft {
         model: json::str_at(value, &["modelId"]).map(str::to_owned),
-        window: None,
-        usage: None,
         time,
+        ..CallDraft::default()
     };
     let usage = notes.usage(row.span.start, usage(value));
     let rounds = metadata.get("toolCallRounds").and_then(Value::as_array);

@@ -12,7 +12,7 @@ use super::{
     Format, Input, ParseError, Parsed, Probe, RecordedData, Warning, content, counts, json,
 };
 use crate::progress::Progress;
-use crate::session::{Body, CallDraft, Draft, ModelVendor, Part, Role, Usage};
+use crate::session::{Body, CallDraft, CutAnswer, Draft, ModelVendor, Part, Role, Usage};
 use crate::units::Tokens;
 use serde_json::{Value, json};
 
@@ -210,9 +210,9 @@ fn recorded_call(value: &Value) -> Option<CallDraft> {
     let usage = value.get("usage").filter(|u| u.is_object())?;
     let count = |path: &[&str]| counts::tokens_at(usage, path);
     let input = count(&["input_tokens"])?;
+    let reason = json::str_at(value, &["incomplete_details", "reason"]);
     (input > Tokens::ZERO).then(|| CallDraft {
         model: json::str_at(value, &["model"]).map(str::to_owned),
-        window: None,
         usage: Some(Usage {
             input,
             cache_read: count(&["input_tokens_details", "cached_tokens"]),
@@ -221,6 +221,8 @@ fn recorded_call(value: &Value) -> Option<CallDraft> {
             ..Usage::default()
         }),
         time: message_list::time_of(value),
+        cut: (reason == Some("max_output_tokens")).then(CutAnswer::default),
+        ..CallDraft::default()
     })
 }
 

@@ -140,6 +140,7 @@ fn add_compaction(session: &mut Session, start: Option<usize>) {
         trigger: String::new(),
         tokens_before: None,
         tokens_after: None,
+        request: None,
         kept: summaries,
     });
 }

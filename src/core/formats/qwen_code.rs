@@ -105,6 +105,7 @@ fn entry_kind(kind: &str, value: &Value, span: &Span) -> EntryKind {
                 window: counts::window_at(value, &["contextWindowSize"]),
                 usage: usage(value),
                 time: message.time,
+                ..CallDraft::default()
             },
             message,
         ),

@@ -207,9 +207,9 @@ fn answer(
     let own = str_of("provider").unwrap_or(provider);
     let call = CallDraft {
         model: str_of("model").map(str::to_owned),
-        window: None,
         usage: notes.usage(row.span.start, usage(response, own)),
         time: json::millis_at(&row.value, &["timestamp"]),
+        ..CallDraft::default()
     };
     report.count_record("answer", !parts.is_empty());
     if parts.is_empty() {

@@ -3,7 +3,7 @@
 
 use super::{
     Calibration, Call, CallDraft, CallsFrom, Draft, Message, ModelVendor, Part, RecordedCompaction,
-    Role, Session, Source, Span, Track,
+    Role, Session, Source, Span, SummaryUsage, Track, Usage, UsageTotal,
 };
 use crate::units::Tokens;
 use std::sync::Arc;
@@ -44,6 +44,7 @@ impl SessionBuilder {
             calls: Vec::new(),
             calls_from: CallsFrom::AssistantMessages,
             compactions: Vec::new(),
+            totals: Vec::new(),
             calibration: None,
             turns: 0,
         };
@@ -197,8 +198,29 @@ impl SessionBuilder {
             trigger: trigger.into(),
             tokens_before: before,
             tokens_after: after,
+            request: None,
             kept,
         });
+    }
+
+    /// Sets the recorded usage of the request for the latest compaction's summary.
+    pub fn summary_usage(&mut self, model: Option<&str>, usage: Usage) {
+        if let Some(compaction) = self.session.compactions.last_mut() {
+            let model = model.map(Into::into);
+            compaction.request = Some(SummaryUsage { model, usage });
+        }
+    }
+
+    /// Adds usage that the program totals for a model.
+    pub fn total(&mut self, model: &str, usage: &Usage) {
+        let totals = &mut self.session.totals;
+        match totals.iter_mut().find(|total| total.model == model) {
+            Some(total) => total.usage.add(usage),
+            None => totals.push(UsageTotal {
+                model: model.to_owned(),
+                usage: *usage,
+            }),
+        }
     }
 
     /// Returns the number of messages.
@@ -279,6 +301,8 @@ impl SessionBuilder {
             effort: self.effort.clone(),
             is_after_abort: std::mem::take(&mut self.is_aborted),
             is_rejected: false,
+            answer: draft.answer,
+            cut: draft.cut,
         });
         let call = self.session.calls.len() - 1;
         self.open_call = Some(call);
@@ -330,6 +354,8 @@ fn calls_of_messages(messages: &mut [Message]) -> Vec<Call> {
                 effort: None,
                 is_after_abort: false,
                 is_rejected: false,
+                answer: None,
+                cut: None,
             });
         }
     }

@@ -1,6 +1,6 @@
 //! Messages and model calls as a format reads them, without an index.
 
-use super::{Part, Role, Span, Usage};
+use super::{CutAnswer, Part, Role, Span, Usage};
 use crate::units::{Millis, Tokens};
 
 /// A message as a format reads it, without an index.
@@ -51,4 +51,8 @@ pub struct CallDraft {
     pub usage: Option<Usage>,
     /// Time of the call.
     pub time: Option<Millis>,
+    /// See [`super::Call::answer`].
+    pub answer: Option<Tokens>,
+    /// See [`super::Call::cut`].
+    pub cut: Option<CutAnswer>,
 }

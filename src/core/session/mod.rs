@@ -65,6 +65,9 @@ pub struct Session {
     pub calls_from: CallsFrom,
     /// Recorded compactions, in order.
     pub compactions: Vec<RecordedCompaction>,
+    /// Usage that the program itself totals, by model. Includes requests that are not calls of this conversation: those
+    /// of sub-agents and for summaries.
+    pub totals: Vec<UsageTotal>,
     /// Calibration of the source, if this is a managed conversation.
     pub calibration: Option<Calibration>,
     /// Number of turns. They are numbered from 1; messages before the first have 0 (see [`Message::turn`]).
@@ -123,6 +126,26 @@ pub struct Call {
     pub is_after_abort: bool,
     /// Whether the file records that the provider rejected it because its context was too long.
     pub is_rejected: bool,
+    /// Recorded tokens of the answer, if the file records nothing else of the usage.
+    pub answer: Option<Tokens>,
+    /// Set if the answer ended because it reached its maximum length.
+    pub cut: Option<CutAnswer>,
+}
+
+/// An answer that ended because it reached its maximum length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CutAnswer {
+    /// Context window of the program, if its rule for the maximum length of an answer shows it.
+    pub window: Option<Tokens>,
+}
+
+/// Usage that a program totals for one model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsageTotal {
+    /// Name of the model; empty if not recorded.
+    pub model: String,
+    /// Sums over all requests.
+    pub usage: Usage,
 }
 
 /// Usage of one call as the provider reported it.
@@ -155,8 +178,43 @@ pub struct RecordedCompaction {
     pub tokens_before: Option<Tokens>,
     /// Recorded tokens after it.
     pub tokens_after: Option<Tokens>,
+    /// Request for its summary, if the file records its usage.
+    pub request: Option<SummaryUsage>,
     /// Messages of the context directly after it: its summary and the messages it kept.
     pub kept: Vec<usize>,
+}
+
+/// Recorded usage of the request for a summary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SummaryUsage {
+    /// Name of the model; `None` if not recorded.
+    pub model: Option<Box<str>>,
+    /// Reported usage.
+    pub usage: Usage,
+}
+
+impl Usage {
+    /// Returns whether the provider counted more than the context. A program that records only a size of the context
+    /// may have estimated it.
+    pub fn is_of_provider(&self) -> bool {
+        let others = self.cache_read.or(self.cache_write).or(self.output);
+        others.is_some()
+    }
+
+    /// Adds the counts of another request.
+    pub fn add(&mut self, other: &Self) {
+        let each = |a: &mut Option<Tokens>, b: Option<Tokens>| {
+            if let Some(b) = b {
+                *a = Some(a.unwrap_or_default() + b);
+            }
+        };
+        self.input += other.input;
+        each(&mut self.cache_read, other.cache_read);
+        each(&mut self.cache_write, other.cache_write);
+        each(&mut self.cache_write_hour, other.cache_write_hour);
+        each(&mut self.output, other.output);
+        each(&mut self.reasoning, other.reasoning);
+    }
 }
 
 impl Session {

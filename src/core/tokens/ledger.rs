@@ -30,6 +30,14 @@ pub enum Accuracy {
 }
 
 impl Accuracy {
+    /// Returns the error of calibrated counts; 0 if the counts have none or it is unknown.
+    pub fn error(self) -> Share {
+        match self {
+            Self::Calibrated(error) => error,
+            Self::Reported | Self::Exact | Self::Estimated => Share(0.0),
+        }
+    }
+
     /// Returns `≈` for an estimate, else an empty text.
     pub fn mark(self) -> &'static str {
         match self {

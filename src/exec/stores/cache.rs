@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-/// Maximum size of the cache file, in bytes. A summary takes a few hundred.
+/// Maximum size of the cache file, in bytes. A summary takes a few hundred, and about eleven for each call.
 const MAX_BYTES: u64 = 256 << 20;
 
 /// Summaries of session files by path.

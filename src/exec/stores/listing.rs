@@ -1,8 +1,10 @@
 //! Lists sessions, newest first. Files are read on all cores, except those with a cached summary.
 
+use super::copies::{RepeatedCalls, note_copies};
 use super::{Cache, FoundFile, SessionSummary};
 use crate::exec::database::{Snapshot, is_database};
 use crate::exec::load::{FileSessions, parent_name};
+use crate::figure::counted;
 use crate::progress::{Cancelled, Progress};
 use crate::units::{Bytes, Millis};
 use rayon::prelude::*;
@@ -29,6 +31,21 @@ pub struct Listed {
     pub summary: Result<SessionSummary, String>,
     /// The session that started it, if it belongs to a sub-agent.
     pub parent: Option<Parent>,
+    /// Its calls that an earlier session has too.
+    pub repeats: Option<RepeatedCalls>,
+}
+
+impl Listed {
+    /// Returns `repeats 10 of 11 calls of a.jsonl` for a session that repeats another's calls.
+    pub fn repeats_text(&self) -> Option<String> {
+        let (repeats, summary) = self.repeats.as_ref().zip(self.summary.as_ref().ok())?;
+        Some(format!(
+            "repeats {} of {} of {}",
+            repeats.calls,
+            counted(summary.calls, "call"),
+            repeats.file
+        ))
+    }
 }
 
 /// The session that started a sub-agent's.
@@ -58,7 +75,19 @@ pub struct Listing {
     pub left: usize,
 }
 
-/// Summarizes files in order, up to about `most` sessions, and reports each to `on_listed`. `progress` counts sessions. Blocks.
+impl Listing {
+    /// Returns the number of calls of all sessions, and without those that a session repeats.
+    pub fn calls(&self) -> (usize, usize) {
+        let calls = |listed: &Listed| listed.summary.as_ref().map_or(0, |s| s.calls);
+        let repeated = |listed: &Listed| listed.repeats.as_ref().map_or(0, |r| r.calls);
+        let all: usize = self.sessions.iter().map(calls).sum();
+        let repeated: usize = self.sessions.iter().map(repeated).sum();
+        (all, all - repeated)
+    }
+}
+
+/// Summarizes files in order, up to about `most` sessions, and reports each to `on_listed`. A session that repeats calls of
+/// another one is reported again at the end. `progress` counts sessions. Blocks.
 ///
 /// # Errors
 /// Returns [`Cancelled`] if `progress` is cancelled. Summaries made by then are in the cache.
@@ -116,6 +145,9 @@ pub fn list(
             .title
             .take()
             .or_else(|| titles.get(&parent.id).cloned());
+    }
+    for copy in note_copies(&mut listing.sessions) {
+        on_listed(&listing.sessions[copy]);
     }
     Ok(listing)
 }
@@ -252,6 +284,7 @@ impl Item {
             conversation,
             summary,
             parent: None,
+            repeats: None,
         }
     }
 

@@ -4,12 +4,14 @@
 //! followed, since credentials are often stored nearby.
 
 mod cache;
+mod copies;
 mod find;
 mod listing;
 mod locations;
 mod summary;
 
 pub use cache::Cache;
+pub use copies::{RepeatedCalls, repeated_calls};
 pub use find::{FoundFile, FoundFiles, find, find_in};
 pub(super) use listing::moment;
 pub use listing::{Listed, Listing, Parent, list};

@@ -1,5 +1,6 @@
 //! Summaries of sessions for lists. Contexts without reported usage are estimated.
 
+use super::copies::CallIds;
 use crate::engine::{Case, recorded};
 use crate::exec::database::Snapshot;
 use crate::exec::files::{LoadError, file_name};
@@ -16,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Version of the summaries, increased when the summary of the same file changes. Older cached summaries are discarded.
-pub(super) const SUMMARY_VERSION: u32 = 5;
+pub(super) const SUMMARY_VERSION: u32 = 6;
 
 /// A session in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,6 +48,10 @@ pub struct SessionSummary {
     pub id: Option<String>,
     /// Id of the session that started it, if it belongs to a sub-agent.
     pub parent: Option<String>,
+    /// Time of the first call with a time, in milliseconds since 1970.
+    pub begun: Option<i64>,
+    /// Hashes of the calls whose answer has an id, to find them in other sessions.
+    pub call_ids: Vec<u32>,
 }
 
 /// How exactly the peak is known.
@@ -132,7 +137,10 @@ impl SessionSummary {
     }
 
     fn of(session: &Session, peak: Peak, conversations: usize) -> Self {
+        let CallIds { begun, ids } = CallIds::of(session);
         Self {
+            begun,
+            call_ids: ids,
             title: session.title.clone(),
             project: session.project.clone(),
             format: session.source.format.to_owned(),

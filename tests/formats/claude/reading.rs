@@ -206,6 +206,7 @@ fn a_recorded_compaction_keeps_its_summary_and_preserved_messages() {
         trigger: "auto".into(),
         tokens_before: Some(Tokens(150_000)),
         tokens_after: Some(Tokens(9000)),
+        request: None,
         kept: vec![4, 3, 5],
     };
     assert_eq!(session.compactions, [compaction]);
@@ -224,6 +225,7 @@ fn a_compaction_at_the_start_has_its_summary_in_the_history() {
         trigger: "auto".into(),
         tokens_before: Some(Tokens(150_000)),
         tokens_after: Some(Tokens(9000)),
+        request: None,
         kept: vec![0, 1],
     };
     assert_eq!(session.compactions, [compaction]);

@@ -59,7 +59,7 @@ impl SessionFigures {
         let (session, ledger) = (&case.session, &case.ledger);
         let recorded = recorded(case, of.output_reserve, None);
         let bills = Bills::new(case, of.billing);
-        let cost = price_recorded(case, &bills, &recorded);
+        let cost = price_recorded(&bills, &recorded);
         let sent = recorded.tokens_sent();
         let mut by_kind = ledger.by_kind(session);
         // The ledger counts tokens that are not recorded as system.

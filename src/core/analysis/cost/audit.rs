@@ -1,9 +1,9 @@
 //! Compares expected with recorded cache reads, call by call, and names the likely cause of each difference.
 
-use super::price::{modelled, sampled_calls};
-use super::{BilledCall, Bills, Tariff};
+use super::price::{modelled, price_above_read, sampled_calls};
+use super::{BilledCall, Bills};
 use crate::engine::{Case, Outcome};
-use crate::session::{Body, Call};
+use crate::session::{Body, Call, Usage};
 use crate::units::{Share, Tokens, Usd};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -57,7 +57,7 @@ pub struct Break {
     pub first: usize,
     /// Tokens that had been sent before.
     pub tokens: Tokens,
-    /// Additional cost compared with cache reads; `None` if a price is unknown.
+    /// What the calls paid for these tokens above the price of cache reads; `None` if a price is unknown.
     pub usd: Option<Usd>,
 }
 
@@ -65,6 +65,8 @@ pub struct Break {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
+    /// No call of the session read from or wrote to the cache.
+    NeverCached,
     /// The recorded program compacted its history.
     Compaction,
     /// Another model answered.
@@ -87,6 +89,7 @@ impl Cause {
     /// Returns the text that follows `missed`.
     pub fn text(self) -> &'static str {
         match self {
+            Self::NeverCached => "cache never used",
             Self::Compaction => "after a compaction",
             Self::ModelChange => "another model",
             Self::EffortChange => "after a change of reasoning effort",
@@ -99,7 +102,8 @@ impl Cause {
     }
 
     /// All causes, in the order in which they are tried.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
+        Self::NeverCached,
         Self::Compaction,
         Self::ModelChange,
         Self::EffortChange,
@@ -113,6 +117,7 @@ impl Cause {
     /// Returns the name used in JSON.
     pub fn name(self) -> &'static str {
         match self {
+            Self::NeverCached => "never_cached",
             Self::Compaction => "compaction",
             Self::ModelChange => "model_change",
             Self::EffortChange => "effort_change",
@@ -141,18 +146,28 @@ pub fn audit(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Option<Audit
     let mut found = Audit::default();
     let mut before: Option<(usize, Tokens)> = None;
     let mut misses: Vec<CacheMiss> = Vec::new();
+    let uses_cache = uses_cache(bills);
     for sampled in sampled_calls(bills, recorded) {
         let (call, sample) = (sampled.bill, sampled.sample);
+        // A call without usage was aborted or failed: the cause of a miss after it.
+        let Some(usage) = call.usage else {
+            continue;
+        };
         let last = before.replace((call.index, sample.tokens));
-        let usage = case.session.calls[call.index].usage;
-        let Some(read) = usage.and_then(|usage| usage.cache_read) else {
+        let Some(read) = usage.cache_read else {
             continue;
         };
         let most = last.map_or(Tokens::ZERO, |(_, tokens)| tokens.min(sample.tokens));
         let again = most - read;
         let reason = last
             .filter(|_| again > MIN_MISS)
-            .map(|(earlier, _)| cause(case, recorded, earlier, call));
+            .map(|(earlier, _)| {
+                if uses_cache {
+                    cause(case, recorded, earlier, call)
+                } else {
+                    Cause::NeverCached
+                }
+            });
         let predicted = modelled(&sampled).read;
         found.predicted += predicted;
         found.recorded += read;
@@ -163,12 +178,13 @@ pub fn audit(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Option<Audit
             most,
             cause: reason,
         });
-        let cost = |tariff: Tariff<'_>| additional_cost(&tariff, sample.tokens, again);
         misses.extend(reason.map(|cause| CacheMiss {
             cause,
             call: call.index,
             tokens: again,
-            usd: call.tariff.map(cost),
+            usd: call
+                .tariff
+                .map(|tariff| price_above_read(&tariff, usage, again)),
         }));
     }
     let causes = Cause::ALL.into_iter();
@@ -179,12 +195,13 @@ pub fn audit(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Option<Audit
     (!found.calls.is_empty()).then_some(found)
 }
 
-/// Returns the additional cost of prompt tokens that are not read from the cache.
-fn additional_cost(tariff: &Tariff<'_>, prompt: Tokens, again: Tokens) -> Usd {
-    let price = tariff.price;
-    let (factor, _) = price.factors(prompt);
-    let uncached = tariff.write().unwrap_or(price.input).of(again);
-    Usd((uncached - price.cache_read.of(again)).0 * factor)
+/// Returns whether any call read from or wrote to the cache.
+fn uses_cache(bills: &Bills<'_>) -> bool {
+    let cached = |usage: Usage| {
+        usage.cache_read.unwrap_or_default() + usage.cache_write.unwrap_or_default()
+    };
+    let usages = bills.calls.iter().filter_map(|call| call.usage);
+    usages.map(cached).any(|tokens| tokens > Tokens::ZERO)
 }
 
 fn total(cause: Cause, misses: &[CacheMiss]) -> Option<Break> {
@@ -214,6 +231,7 @@ fn cause(case: &Case, recorded: &Outcome, before: usize, call: &BilledCall<'_>) 
         _ => false,
     };
     let holds = |cause: &Cause| match cause {
+        Cause::NeverCached => false,
         Cause::Compaction => recorded.events.iter().any(|event| is_between(event.call)),
         Cause::ModelChange => !call.same_model,
         Cause::EffortChange => since.windows(2).any(is_other_effort),

@@ -2,8 +2,9 @@
 
 use crate::engine::Case;
 use crate::presets::prices::{Caching, Price, Prices};
-use crate::session::{Call, Session};
+use crate::session::{Call, RecordedCompaction, Session, Usage, UsageTotal};
 use crate::units::{Millis, Rate, Tokens};
+use std::collections::HashMap;
 
 /// Billing rules, as set by the user.
 #[derive(Clone, Copy, Debug)]
@@ -32,12 +33,11 @@ impl<'a> Billing<'a> {
     /// Returns the price of a model of the session, by its index, on the day of its first call with a time. The
     /// index is `None` for calls whose model is not recorded.
     pub fn price(self, session: &Session, model: Option<usize>) -> Option<&'a Price> {
-        let is_of_model = |call: &&Call| model.is_none() || call.model == model;
-        let mut calls = session.calls.iter().filter(is_of_model);
-        self.price_at(session, model, calls.find_map(|call| call.time))
+        self.price_at(session, model, None)
     }
 
-    /// Returns the price of a model of the session at a time. Some providers charge less at some hours.
+    /// Returns the price of a model at a time (default: that of its first call with a time). Some providers charge less at
+    /// some hours.
     fn price_at(
         self,
         session: &Session,
@@ -45,20 +45,28 @@ impl<'a> Billing<'a> {
         time: Option<Millis>,
     ) -> Option<&'a Price> {
         let name = model.map_or("", |model| &*session.models[model]);
+        let is_of_model = |call: &&Call| model.is_none() || call.model == model;
+        let mut calls = session.calls.iter().filter(is_of_model);
+        let time = time.or_else(|| calls.find_map(|call| call.time));
         self.prices.lookup(self.model.unwrap_or(name), time)
     }
 
-    /// Returns price and caching rule of a model at a time.
-    fn tariff_at(
-        self,
-        session: &Session,
-        model: Option<usize>,
-        time: Option<Millis>,
-        lifetime: Lifetime,
-    ) -> Option<Tariff<'a>> {
-        let price = self.price_at(session, model, time)?;
+    /// Returns the tariff of a price.
+    fn tariff(self, price: &'a Price, lifetime: Lifetime) -> Option<Tariff<'a>> {
         let rule = self.prices.rule(&price.caching)?;
         Some(Tariff::new(price, rule, lifetime))
+    }
+
+    /// Returns the tariff of a model that the session may not list, at the time of the session's first call.
+    fn tariff_of_name(
+        self,
+        session: &Session,
+        name: &str,
+        lifetime: Lifetime,
+    ) -> Option<Tariff<'a>> {
+        let time = session.calls.iter().find_map(|call| call.time);
+        let price = self.prices.lookup(self.model.unwrap_or(name), time)?;
+        self.tariff(price, lifetime)
     }
 }
 
@@ -132,6 +140,10 @@ pub struct BilledCall<'a> {
     pub gap: Option<f64>,
     /// The model is the same as in the previous billed call.
     pub same_model: bool,
+    /// Usage as the provider reported it.
+    pub usage: Option<Usage>,
+    /// The file records that the provider rejected the call.
+    pub is_rejected: bool,
     /// Tokens of the answer.
     pub output: Tokens,
     /// The file does not report the size of the answer.
@@ -161,26 +173,41 @@ pub struct Bills<'a> {
     pub bills_rejected: bool,
     /// Cache lifetime.
     pub lifetime: Lifetime,
+    /// Usage that the program totals, by model.
+    pub(super) totals: Vec<BilledUsage<'a>>,
+    /// Recorded usage of the summary request of each recorded compaction.
+    pub(super) summaries: Vec<Option<BilledUsage<'a>>>,
+}
+
+/// Recorded usage that is not that of a call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BilledUsage<'a> {
+    /// Price and caching rule, if known.
+    pub(super) tariff: Option<Tariff<'a>>,
+    /// The usage.
+    pub(super) usage: Usage,
 }
 
 impl<'a> Bills<'a> {
-    /// The calls of a session. Where it reports usage, a call without any was aborted or never made: it is billed in
-    /// no lane. One that the provider rejected is billed in lanes where it fits.
+    /// The calls of a session. A call without usage is billed by its counted tokens, even if it was aborted: its prompt
+    /// was sent. One that the provider rejected is billed in lanes where it fits. In a managed conversation, calls without
+    /// usage are those of the source, where they are billed.
     pub fn new(case: &Case, billing: Billing<'a>) -> Self {
         let session = &case.session;
         let lifetime = billing.lifetime;
         let lifetime = lifetime.unwrap_or_else(|| recorded_lifetime(session, billing));
-        let tariffs = tariffs(session, billing, lifetime);
+        let mut tariffs = Tariffs::new(session, billing, lifetime);
         let answers = answers(case);
         let reports = session.calls.iter().any(|call| call.usage.is_some());
+        let is_managed = session.calibration.is_some() && reports;
         let (mut model, mut before) = (None, None::<(Option<usize>, Option<Millis>)>);
         let mut calls = Vec::with_capacity(session.calls.len());
         for (idx, call) in session.calls.iter().enumerate() {
-            if reports && call.usage.is_none() && !call.is_rejected {
+            if is_managed && call.usage.is_none() && !call.is_rejected {
                 continue;
             }
             model = call.model.or(model);
-            let reported = call.usage.and_then(|usage| usage.output);
+            let reported = call.usage.and_then(|usage| usage.output).or(call.answer);
             let time_before = before.and_then(|(_, time)| time);
             let gap = call
                 .time
@@ -188,12 +215,11 @@ impl<'a> Bills<'a> {
                 .map(|(now, then)| (now.0 - then.0) as f64 / 1e3);
             calls.push(BilledCall {
                 index: idx,
-                tariff: match call.time {
-                    Some(time) => billing.tariff_at(session, model, Some(time), lifetime),
-                    None => tariffs[model.map_or(0, |model| model + 1)],
-                },
+                tariff: tariffs.at(model, call.time),
                 gap,
                 same_model: before.is_none_or(|(known, _)| known == model),
+                usage: call.usage,
+                is_rejected: call.is_rejected,
                 output: reported.unwrap_or(answers[idx]),
                 is_output_estimated: reported.is_none(),
             });
@@ -201,10 +227,28 @@ impl<'a> Bills<'a> {
                 before = Some((model, call.time));
             }
         }
+        let total = |total: &UsageTotal| BilledUsage {
+            tariff: billing.tariff_of_name(session, &total.model, lifetime),
+            usage: total.usage,
+        };
+        let summary = |compaction: &RecordedCompaction| {
+            let request = compaction.request.as_ref()?;
+            let call = session.calls.get(compaction.call).or(session.calls.last());
+            let tariff = match &request.model {
+                Some(name) => billing.tariff_of_name(session, name, lifetime),
+                None => call.and_then(|call| tariffs.at(call.model.or(model), call.time)),
+            };
+            Some(BilledUsage {
+                tariff,
+                usage: request.usage,
+            })
+        };
         Self {
             calls,
             bills_rejected: billing.bills_rejected,
             lifetime,
+            totals: session.totals.iter().map(total).collect(),
+            summaries: session.compactions.iter().map(summary).collect(),
         }
     }
 }
@@ -229,7 +273,7 @@ fn recorded_lifetime(session: &Session, billing: Billing<'_>) -> Lifetime {
 
 /// Returns whether most prompts were read from the cache after pauses between the usual and the longer lifetime.
 fn outlives_pauses(session: &Session, billing: Billing<'_>) -> bool {
-    let tariffs = tariffs(session, billing, Lifetime::Usual);
+    let mut tariffs = Tariffs::new(session, billing, Lifetime::Usual);
     let (mut hits, mut misses) = (0, 0);
     let reported = |call: &Call| Some((call.time?, call.usage?, call.model));
     let calls: Vec<_> = session.calls.iter().filter_map(reported).collect();
@@ -237,7 +281,7 @@ fn outlives_pauses(session: &Session, billing: Billing<'_>) -> bool {
         let [(then, before, earlier), (now, usage, model)] = pair else {
             continue;
         };
-        let rule = tariffs[model.map_or(0, |model| model + 1)].map(|tariff| tariff.caching);
+        let rule = tariffs.at(*model, Some(*now)).map(|tariff| tariff.caching);
         let lifetimes = rule.and_then(|rule| rule.seconds.zip(rule.seconds_long));
         let (Some((usual, long)), Some(read)) = (lifetimes, usage.cache_read) else {
             continue;
@@ -256,19 +300,36 @@ fn outlives_pauses(session: &Session, billing: Billing<'_>) -> bool {
     hits > misses
 }
 
-/// Returns one tariff per model, preceded by that of calls with an unknown model.
-fn tariffs<'a>(
-    session: &Session,
+/// Time during which a price is assumed not to change: known price lists change at full or half hours.
+const SAME_PRICE: i64 = 15 * 60 * 1_000;
+
+/// Tariffs by model and time.
+struct Tariffs<'a, 's> {
+    session: &'s Session,
     billing: Billing<'a>,
     lifetime: Lifetime,
-) -> Vec<Option<Tariff<'a>>> {
-    let tariff = |model: Option<usize>| {
-        let price = billing.price(session, model)?;
-        let rule = billing.prices.rule(&price.caching)?;
-        Some(Tariff::new(price, rule, lifetime))
-    };
-    let models = (0..session.models.len()).map(Some);
-    std::iter::once(None).chain(models).map(tariff).collect()
+    known: HashMap<(Option<usize>, Option<i64>), Option<Tariff<'a>>>,
+}
+
+impl<'a, 's> Tariffs<'a, 's> {
+    fn new(session: &'s Session, billing: Billing<'a>, lifetime: Lifetime) -> Self {
+        Self {
+            session,
+            billing,
+            lifetime,
+            known: HashMap::new(),
+        }
+    }
+
+    /// Returns the tariff of a call with this model at this time, if the price is known.
+    fn at(&mut self, model: Option<usize>, time: Option<Millis>) -> Option<Tariff<'a>> {
+        let key = (model, time.map(|time| time.0.div_euclid(SAME_PRICE)));
+        let (session, billing, lifetime) = (self.session, self.billing, self.lifetime);
+        *self.known.entry(key).or_insert_with(|| {
+            let price = billing.price_at(session, model, time)?;
+            billing.tariff(price, lifetime)
+        })
+    }
 }
 
 /// Returns the recorded tokens of each call's answer.

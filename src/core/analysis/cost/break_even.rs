@@ -4,8 +4,11 @@
 //! first change are written to the cache again, and the summary has a price. It pays if
 //! `calls x removed x read > rewritten x (write - read) + summary`. If the cache has expired, everything is written
 //! again in any case, and the compaction saves at once.
+//!
+//! A recorded compaction is priced from the calls around it: what the next call wrote to the cache again, and the
+//! difference of the two contexts. The cost of its summary is known only if the file records it.
 
-use super::price::sampled_calls;
+use super::price::{price_above_read, reported, sampled_calls};
 use super::{BilledCall, Bills};
 use crate::engine::{Effect, Event, Outcome};
 use crate::units::{Tokens, Usd};
@@ -27,7 +30,9 @@ pub struct BreakEven {
     pub once: Option<Usd>,
     /// Savings per later call.
     pub per_call: Option<Usd>,
-    /// Calls after which it has paid, if known.
+    /// Calls after which its savings equal its cost; none if it saves nothing or a price is unknown.
+    pub calls: Option<f64>,
+    /// Calls after which it has paid, if known: the first whole number above `calls`.
     pub needed: Option<u64>,
     /// Calls from it to the session's end.
     pub left: usize,
@@ -46,12 +51,18 @@ impl BreakEven {
 pub fn break_even(bills: &Bills<'_>, outcome: &Outcome) -> Vec<BreakEven> {
     let mut found = Vec::new();
     let mut events = outcome.events.iter().peekable();
+    let mut n_recorded = 0;
     let (mut last_prompt, mut last_removal) = (None, None);
     for (idx, sampled) in sampled_calls(bills, outcome).enumerate() {
         let call = sampled.bill;
         let mut acted: Vec<&Event> = Vec::new();
+        let mut summaries = Some(Usd::ZERO);
         while let Some(event) = events.next_if(|event| event.first_call_after() <= call.index) {
             acted.extend((event.effect != Effect::Logged).then_some(event));
+            summaries = match (summaries, summary(bills, call, event, &mut n_recorded)) {
+                (Some(sum), Some(usd)) => Some(sum + usd),
+                _ => None,
+            };
         }
         let removal = removal(idx, &acted);
         let removed = removal.map_or(Tokens::ZERO, |now| now.newly_removed(last_removal));
@@ -62,17 +73,42 @@ pub fn break_even(bills: &Bills<'_>, outcome: &Outcome) -> Vec<BreakEven> {
             && removed > Tokens::ZERO
         {
             let left = bills.calls.len() - idx;
-            found.push(break_even_of(
-                call,
+            let prompts = Prompts {
                 before,
-                sampled.unchanged,
-                &acted,
+                unchanged: sampled.unchanged,
                 removed,
-                left,
-            ));
+            };
+            found.push(break_even_of(call, prompts, &acted, summaries, left));
         }
     }
     found
+}
+
+/// Returns the price of an event's summary request; `None` if the file does not record it.
+fn summary(
+    bills: &Bills<'_>,
+    call: &BilledCall<'_>,
+    event: &Event,
+    n_recorded: &mut usize,
+) -> Option<Usd> {
+    if event.is_recorded() {
+        *n_recorded += 1;
+        return bills.recorded_summary(*n_recorded - 1);
+    }
+    let priced = event.request.zip(call.tariff);
+    let price = priced.map(|(request, tariff)| request.uncached_price(tariff.price).most);
+    Some(price.unwrap_or_default())
+}
+
+/// The prompts before and after a compaction.
+#[derive(Clone, Copy, Debug)]
+struct Prompts {
+    /// Tokens of the prompt of the call before.
+    before: Tokens,
+    /// Tokens that both prompts begin with.
+    unchanged: Tokens,
+    /// Tokens that the compaction removed.
+    removed: Tokens,
 }
 
 /// Tokens removed by the events before one call.
@@ -103,34 +139,44 @@ impl Removal {
 
 fn break_even_of(
     call: &BilledCall<'_>,
-    before: Tokens,
-    unchanged: Tokens,
+    prompts: Prompts,
     acted: &[&Event],
-    removed: Tokens,
+    summaries: Option<Usd>,
     left: usize,
 ) -> BreakEven {
+    let removed = prompts.removed;
     let is_cold = call.is_cold();
-    let rewritten = if is_cold {
-        Tokens::ZERO
-    } else {
-        before - unchanged - removed
+    let is_recorded = acted.iter().any(|event| event.is_recorded());
+    let counted = call.usage.filter(|usage| is_recorded && usage.cache_read.is_some());
+    let rewritten = match counted {
+        _ if is_cold => Tokens::ZERO,
+        Some(usage) => {
+            let split = reported(usage, call.tariff.as_ref());
+            // Providers without a price of writes count none.
+            if split.written > Tokens::ZERO {
+                split.written
+            } else {
+                split.uncached
+            }
+        }
+        None => prompts.before - prompts.unchanged - removed,
     };
-    let requests = || acted.iter().filter_map(|event| event.request);
     let prices = call.tariff.map(|tariff| {
-        let summary: Usd = requests()
-            .map(|request| request.uncached_price(tariff.price).most)
-            .sum();
         let write = tariff.write().unwrap_or(tariff.price.input);
         let read = tariff.price.cache_read;
-        let once = write.of(rewritten) - read.of(rewritten) + summary;
+        let again = match counted {
+            Some(usage) => price_above_read(&tariff, usage, rewritten),
+            None => write.of(rewritten) - read.of(rewritten),
+        };
         let at_once = if is_cold {
             write.of(removed)
         } else {
             Usd::ZERO
         };
+        let once = again + summaries.unwrap_or_default();
         (once - at_once, read.of(removed))
     });
-    let needed = prices.and_then(|(once, per_call)| calls_needed(once, per_call));
+    let calls = prices.and_then(|(once, per_call)| calls_to_pay(once, per_call));
     BreakEven {
         call: call.index,
         stages: acted.iter().map(|event| event.stage.clone()).collect(),
@@ -139,19 +185,26 @@ fn break_even_of(
         is_cold,
         once: prices.map(|(once, _)| once),
         per_call: prices.map(|(_, per_call)| per_call),
-        needed,
+        calls,
+        needed: calls.map(calls_needed),
         left,
-        knows_summary: acted.iter().all(|e| e.stage != Event::RECORDED),
+        knows_summary: summaries.is_some(),
     }
 }
 
-/// Returns the first number of calls after which the savings exceed the cost.
-fn calls_needed(once: Usd, per_call: Usd) -> Option<u64> {
-    if once.0 <= 0.0 {
-        return Some(0);
+/// Returns the number of calls after which the savings equal the cost.
+fn calls_to_pay(once: Usd, per_call: Usd) -> Option<f64> {
+    let calls = once.0.max(0.0) / per_call.0;
+    calls.is_finite().then_some(calls)
+}
+
+/// Returns the first number of calls after which the savings exceed the cost; 0 if there is no cost.
+fn calls_needed(calls: f64) -> u64 {
+    if calls <= 0.0 {
+        0
+    } else {
+        calls.floor() as u64 + 1
     }
-    let calls = once.0 / per_call.0;
-    calls.is_finite().then_some(calls.floor() as u64 + 1)
 }
 
 #[cfg(test)]
@@ -173,12 +226,18 @@ mod tests {
             )),
             gap: Some(10.0),
             same_model: true,
+            usage: None,
+            is_rejected: false,
             output: Tokens::ZERO,
             is_output_estimated: false,
         };
         let prefix = 3_000;
-        let before = Tokens(prefix + removed + kept);
-        let found = break_even_of(&call, before, Tokens(prefix), &[], Tokens(removed), 50);
+        let prompts = Prompts {
+            before: Tokens(prefix + removed + kept),
+            unchanged: Tokens(prefix),
+            removed: Tokens(removed),
+        };
+        let found = break_even_of(&call, prompts, &[], Some(Usd::ZERO), 50);
         assert_eq!(found.rewritten, Tokens(kept));
         let calls = found.once.unwrap().0 / found.per_call.unwrap().0;
         assert_eq!(found.needed, Some(calls.floor() as u64 + 1));

@@ -3,7 +3,7 @@
 //! A call pays the cache read price for the prefix that its prompt shares with the previous prompt, if the model is the
 //! same and the cache has not expired. It pays the write price for tokens added to the cache, the input price for the
 //! rest, and the output price for its answer. This is the best case of a cache: [`audit`] compares it with recorded
-//! cache counts. If the price of a model is unknown, the cost is unknown, never zero.
+//! cache counts. The recorded run costs what its provider or its program counted, and what the model says about the rest. If the price of a model is unknown, the cost is unknown, never zero.
 
 mod audit;
 mod billing;
@@ -19,6 +19,7 @@ pub use prefix_quote::{PrefixGroup, PrefixRequests};
 pub use price::{price_lane, price_recorded};
 pub use quote::{Listed, PriceRange, Quote, Server, quote};
 
+use crate::figure::counted;
 use crate::units::{Tokens, Usd};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -50,8 +51,14 @@ pub struct Cost {
     pub unpriced: usize,
     /// Number of answers without a reported size, which are counted from the recorded text.
     pub estimated_outputs: usize,
-    /// Number of recorded compactions. The file does not record the cost of their summary requests.
-    pub recorded_compactions: usize,
+    /// Number of calls without reported usage, whose prompt is counted from the recorded text and whose cache is
+    /// modelled.
+    pub estimated_calls: usize,
+    /// The sums are the program's own totals, with requests that are not calls of the conversation; the costs of single
+    /// calls are modelled.
+    pub has_totals: bool,
+    /// Number of recorded compactions whose summary requests the file does not record.
+    pub unpriced_summaries: usize,
 }
 
 /// Source of a cost.
@@ -139,18 +146,51 @@ impl Cost {
             additional: Vec::new(),
             unpriced: 0,
             estimated_outputs: 0,
-            recorded_compactions: 0,
+            estimated_calls: 0,
+            has_totals: false,
+            unpriced_summaries: 0,
         }
     }
 
-    /// Returns whether the cost of summary requests is known: files do not record those of recorded compactions.
+    /// Returns whether the cost of summary requests is known: most files do not record those of recorded compactions.
     pub fn knows_summaries(&self) -> bool {
-        self.recorded_compactions == 0 || self.summaries.tokens > Tokens::ZERO
+        self.unpriced_summaries == 0
+    }
+
+    /// Returns notes on how the sums are known, one sentence each.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.has_totals {
+            notes.push("The sums are the program's own totals, with its sub-agents and summaries; the costs of single calls are modelled.".to_owned());
+        }
+        if self.estimated_calls > 0 && self.estimated_calls < self.billed {
+            let n = self.estimated_calls;
+            let (record, their) = if n == 1 {
+                ("records", "its")
+            } else {
+                ("record", "their")
+            };
+            notes.push(format!(
+                "{n} of {} {record} no usage: {their} tokens are counted from the recorded text and {their} cache is modelled.",
+                counted(self.billed, "call")
+            ));
+        }
+        notes.extend(self.unknown_summaries());
+        notes
+    }
+
+    /// Returns the source of the costs of single calls.
+    pub fn source_of_calls(&self) -> CostSource {
+        if self.has_totals {
+            CostSource::Modelled
+        } else {
+            self.source
+        }
     }
 
     /// Returns a note on a total that may lack summary requests.
-    pub fn unknown_summaries(&self) -> Option<String> {
-        let compactions = match self.recorded_compactions {
+    fn unknown_summaries(&self) -> Option<String> {
+        let compactions = match self.unpriced_summaries {
             1 => "1 recorded compaction".to_owned(),
             n => format!("{n} recorded compactions"),
         };

@@ -1,7 +1,8 @@
 //! Computes the costs of a lane's calls.
 
-use super::{AdditionalCost, BilledCall, Bills, CallCost, Cost, CostSource, Tariff};
-use crate::engine::{Case, Effect, Event, Outcome, RequestSize, Sample};
+use super::billing::BilledUsage;
+use super::{AdditionalCost, BilledCall, Bills, CallCost, Charge, Cost, CostSource, Tariff};
+use crate::engine::{Effect, Outcome, RequestSize, Sample};
 use crate::session::Usage;
 use crate::units::{Rate, Tokens, Usd};
 
@@ -9,43 +10,119 @@ use crate::units::{Rate, Tokens, Usd};
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Split {
     pub(super) read: Tokens,
-    written: Tokens,
+    pub(super) written: Tokens,
     /// Of these, written for the longer lifetime; `None` if the tariff's lifetime applies to all.
     written_hour: Option<Tokens>,
-    uncached: Tokens,
+    pub(super) uncached: Tokens,
 }
 
-/// Returns the actual cost: from the provider's counts, or from the cache model if the file has no cache counts.
-/// `recorded` is the lane of that name.
-pub fn price_recorded(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Cost {
-    let usages = || case.session.calls.iter().filter_map(|call| call.usage);
-    let counts_cache = |usage: Usage| usage.cache_read.or(usage.cache_write).is_some();
-    if !usages().any(counts_cache) {
-        return price_lane(bills, recorded);
-    }
-    // Some programs write 0 for unknown counts: a cache read requires an earlier write.
-    let has = |count: fn(Usage) -> Option<Tokens>| usages().any(|u| count(u) > Some(Tokens::ZERO));
-    let counts_writes = has(|usage| usage.cache_write) || !has(|usage| usage.cache_read);
-    let mut cost = Cost::new(CostSource::Recorded);
-    for call in &bills.calls {
-        let Some(mut usage) = case.session.calls[call.index].usage else {
-            continue;
+/// Returns the actual cost: from the provider's counts, from the program's totals, or from the cache model if the file
+/// has neither. `recorded` is the lane of that name.
+pub fn price_recorded(bills: &Bills<'_>, recorded: &Outcome) -> Cost {
+    if !bills.calls.iter().any(|call| counted(call).is_some()) {
+        let modelled = price_lane(bills, recorded);
+        return if bills.totals.is_empty() {
+            modelled
+        } else {
+            price_totals(bills, modelled)
         };
-        usage.cache_write = usage.cache_write.filter(|_| counts_writes);
-        charge(
-            &mut cost,
-            call,
-            usage.input,
-            reported(usage, call.tariff.as_ref()),
-        );
+    }
+    let mut cost = Cost::new(CostSource::Recorded);
+    for call in sampled_calls(bills, recorded) {
+        // A rejected call is billed only in lanes where it fits.
+        if call.bill.is_rejected {
+            continue;
+        }
+        let split = match counted(call.bill) {
+            Some(usage) => reported(usage, call.bill.tariff.as_ref()),
+            None => modelled(&call),
+        };
+        charge(&mut cost, call.bill, call.sample.tokens, split);
     }
     rejected(&mut cost, bills, recorded);
     summaries(&mut cost, bills, recorded);
     cost
 }
 
-/// Returns a prompt as the provider counted it. Some providers report cache reads without writes.
-fn reported(usage: Usage, tariff: Option<&Tariff<'_>>) -> Split {
+/// Returns the usage of a call if the provider counted its cache.
+fn counted(call: &BilledCall<'_>) -> Option<Usage> {
+    let counts_cache = |usage: &Usage| usage.cache_read.or(usage.cache_write).is_some();
+    call.usage.filter(counts_cache)
+}
+
+/// Returns the cost by the program's totals. `modelled` is the modelled cost of the calls. It has the cost of single calls
+/// and the shares of the cache that a total lacks.
+fn price_totals(bills: &Bills<'_>, modelled: Cost) -> Cost {
+    let input = (modelled.read.tokens + modelled.written.tokens + modelled.uncached.tokens).as_f64();
+    let share = |charge: Charge| charge.tokens.as_f64() / input.max(1.0);
+    let (read, written) = (share(modelled.read), share(modelled.written));
+    let counts_cache = bills.totals.iter().all(|t| t.usage.cache_read.is_some());
+    let answers = modelled.output.tokens;
+    let mut cost = Cost {
+        source: if counts_cache {
+            CostSource::Recorded
+        } else {
+            CostSource::Modelled
+        },
+        read: Charge::default(),
+        written: Charge::default(),
+        uncached: Charge::default(),
+        output: Charge::default(),
+        summaries: Charge::default(),
+        has_totals: true,
+        unpriced: 0,
+        estimated_outputs: 0,
+        estimated_calls: 0,
+        // The totals contain those that the file does not list.
+        unpriced_summaries: 0,
+        ..modelled
+    };
+    let mut totals = bills.totals.clone();
+    for summary in bills.summaries.iter().flatten() {
+        take_out(&mut totals, &summary.usage);
+        let tokens = summary.usage.input + summary.usage.output.unwrap_or_default();
+        let usd = usage_price(summary);
+        cost.unpriced += usize::from(usd.is_none());
+        cost.summaries.add(tokens, usd.unwrap_or_default());
+    }
+    for total in &totals {
+        let of_input = |share: f64| Tokens((total.usage.input.as_f64() * share) as u64);
+        let usage = Usage {
+            cache_read: total.usage.cache_read.or(Some(of_input(read))),
+            cache_write: total.usage.cache_write.or_else(|| {
+                let is_modelled = total.usage.cache_read.is_none();
+                is_modelled.then(|| of_input(written))
+            }),
+            ..total.usage
+        };
+        let split = reported(usage, total.tariff.as_ref());
+        let output = usage.output.unwrap_or(answers);
+        let usd = total.tariff.map(|tariff| prices(&tariff, (1.0, 1.0), split, output));
+        cost.unpriced += usize::from(usd.is_none());
+        add(&mut cost, split, output, usd);
+    }
+    cost
+}
+
+/// Takes the request for a summary out of the total that contains it. A total that is smaller lacks it.
+fn take_out(totals: &mut [BilledUsage<'_>], request: &Usage) {
+    let contains = |total: &&mut BilledUsage<'_>| {
+        total.usage.input >= request.input && total.usage.output >= request.output
+    };
+    let Some(total) = totals.iter_mut().find(contains) else {
+        return;
+    };
+    let less = |all: Option<Tokens>, part: Option<Tokens>| all.map(|n| n - part.unwrap_or_default());
+    let usage = &mut total.usage;
+    usage.input = usage.input - request.input;
+    usage.cache_read = less(usage.cache_read, request.cache_read);
+    usage.cache_write = less(usage.cache_write, request.cache_write);
+    usage.output = less(usage.output, request.output);
+}
+
+/// Returns a prompt as the provider counted it. Some providers report cache reads without writes; a reported write of 0 is
+/// none.
+pub(super) fn reported(usage: Usage, tariff: Option<&Tariff<'_>>) -> Split {
     let read = usage.cache_read.unwrap_or_default().min(usage.input);
     let rest = usage.input - read;
     let is_written = |t: &Tariff<'_>| t.write().is_some() && usage.input >= t.minimum();
@@ -156,23 +233,13 @@ pub(super) fn modelled(call: &SampledCall<'_>) -> Split {
 
 fn charge(cost: &mut Cost, call: &BilledCall<'_>, prompt: Tokens, split: Split) {
     let usd = call.tariff.map(|tariff| {
-        let (on_prompt, on_answer) = tariff.price.factors(prompt);
-        let price = tariff.price;
-        let at = |rate: Rate, tokens: Tokens| rate.times(on_prompt).of(tokens);
-        [
-            at(price.cache_read, split.read),
-            written(&tariff, on_prompt, split),
-            at(price.input, split.uncached),
-            price.output.times(on_answer).of(call.output),
-        ]
+        let factors = tariff.price.factors(prompt);
+        prices(&tariff, factors, split, call.output)
     });
-    let [read, written, uncached, output] = usd.unwrap_or_default();
-    cost.read.add(split.read, read);
-    cost.written.add(split.written, written);
-    cost.uncached.add(split.uncached, uncached);
-    cost.output.add(call.output, output);
+    add(cost, split, call.output, usd);
     cost.unpriced += usize::from(usd.is_none());
     cost.estimated_outputs += usize::from(call.is_output_estimated);
+    cost.estimated_calls += usize::from(call.usage.is_none());
     cost.billed += 1;
     cost.calls.push(CallCost {
         index: call.index,
@@ -182,6 +249,62 @@ fn charge(cost: &mut Cost, call: &BilledCall<'_>, prompt: Tokens, split: Split) 
         output: call.output,
         usd: usd.map(|parts| parts.into_iter().sum()),
     });
+}
+
+/// Returns the prices of cache reads, cache writes, the rest of the prompt, and the answer.
+fn prices(
+    tariff: &Tariff<'_>,
+    (on_prompt, on_answer): (f64, f64),
+    split: Split,
+    output: Tokens,
+) -> [Usd; 4] {
+    let price = tariff.price;
+    let at = |rate: Rate, tokens: Tokens| rate.times(on_prompt).of(tokens);
+    [
+        at(price.cache_read, split.read),
+        written(tariff, on_prompt, split),
+        at(price.input, split.uncached),
+        price.output.times(on_answer).of(output),
+    ]
+}
+
+/// Adds tokens and their prices, if known.
+fn add(cost: &mut Cost, split: Split, answer: Tokens, usd: Option<[Usd; 4]>) {
+    let [read, written, uncached, output] = usd.unwrap_or_default();
+    cost.read.add(split.read, read);
+    cost.written.add(split.written, written);
+    cost.uncached.add(split.uncached, uncached);
+    cost.output.add(answer, output);
+}
+
+/// Returns the price of a recorded request that is not a call. Without cache counts, nothing of it was cached.
+fn usage_price(billed: &BilledUsage<'_>) -> Option<Usd> {
+    let tariff = billed.tariff?;
+    let usage = Usage {
+        cache_write: billed.usage.cache_write.or_else(|| {
+            let is_uncounted = billed.usage.cache_read.is_none();
+            is_uncounted.then_some(Tokens::ZERO)
+        }),
+        ..billed.usage
+    };
+    let split = reported(usage, Some(&tariff));
+    let factors = tariff.price.factors(usage.input);
+    let output = usage.output.unwrap_or_default();
+    Some(prices(&tariff, factors, split, output).into_iter().sum())
+}
+
+/// Returns what a call paid for prompt tokens that were not read from the cache, above the price of a read. They follow
+/// the tokens that were read, as those written to the cache do.
+pub(super) fn price_above_read(tariff: &Tariff<'_>, usage: Usage, tokens: Tokens) -> Usd {
+    let split = reported(usage, Some(tariff));
+    let (factor, _) = tariff.price.factors(usage.input);
+    let in_written = tokens.min(split.written);
+    let of_written = in_written.as_f64() / split.written.as_f64().max(1.0);
+    let written = Usd(written(tariff, factor, split).0 * of_written);
+    let rest = (tokens - in_written).min(split.uncached);
+    let price = tariff.price;
+    written + price.input.times(factor).of(rest)
+        - price.cache_read.times(factor).of(in_written + rest)
 }
 
 fn written(tariff: &Tariff<'_>, factor: f64, split: Split) -> Usd {
@@ -200,18 +323,32 @@ fn written(tariff: &Tariff<'_>, factor: f64, split: Split) -> Usd {
     }
 }
 
-/// Returns the cost of the summary requests, which are not cached.
+/// Returns the cost of the summary requests. Those of a lane are not cached; recorded ones cost what was reported.
 fn summaries(cost: &mut Cost, bills: &Bills<'_>, outcome: &Outcome) {
-    let is_recorded = |e: &&Event| e.stage == Event::RECORDED && e.effect == Effect::Removed;
-    cost.recorded_compactions = outcome.events.iter().filter(is_recorded).count();
     let mut left = outcome.summaries;
+    let mut recorded = bills.summaries.iter();
     for event in &outcome.events {
+        let billed = if event.is_recorded() {
+            let billed = recorded.next().and_then(Option::as_ref);
+            let is_unknown = billed.is_none() && event.effect == Effect::Removed;
+            cost.unpriced_summaries += usize::from(is_unknown);
+            billed
+        } else {
+            None
+        };
         let Some(request) = event.request else {
             continue;
         };
         left.sent = left.sent - request.sent;
         left.received = left.received - request.answer;
-        summary(cost, bills, event.call, request);
+        match billed {
+            Some(billed) => {
+                let usd = usage_price(billed);
+                cost.unpriced += usize::from(usd.is_none());
+                cost.add_summary(event.call, request, usd.unwrap_or_default());
+            }
+            None => summary(cost, bills, event.call, request),
+        }
     }
     // Requests with unusable answers have no event.
     let left = RequestSize {
@@ -227,11 +364,22 @@ fn summary(cost: &mut Cost, bills: &Bills<'_>, call: usize, request: RequestSize
     let usd = bills.tariff_at(call).map_or(Usd::ZERO, |tariff| {
         request.uncached_price(tariff.price).most
     });
-    cost.summaries.add(request.total(), usd);
-    cost.additional.push(AdditionalCost { call, usd });
+    cost.add_summary(call, request, usd);
+}
+
+impl Cost {
+    fn add_summary(&mut self, call: usize, request: RequestSize, usd: Usd) {
+        self.summaries.add(request.total(), usd);
+        self.additional.push(AdditionalCost { call, usd });
+    }
 }
 
 impl<'a> Bills<'a> {
+    /// Returns the price of the summary request of a recorded compaction; `None` if it is not recorded.
+    pub(super) fn recorded_summary(&self, compaction: usize) -> Option<Usd> {
+        usage_price(self.summaries.get(compaction)?.as_ref()?)
+    }
+
     /// Returns the tariff of the first billed call from `call` on, or of the last billed call.
     pub fn tariff_at(&self, call: usize) -> Option<Tariff<'a>> {
         let at = self.calls.partition_point(|billed| billed.index < call);

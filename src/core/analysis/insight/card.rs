@@ -21,7 +21,8 @@ pub fn card(input: &InsightInput<'_>) -> Vec<Clause> {
 
 /// Returns the statements of the card that follow the verdict.
 pub fn card_statements(input: &InsightInput<'_>) -> Vec<Clause> {
-    let mut clauses = heaviest_messages(input);
+    let mut clauses = final_compaction(input);
+    clauses.extend(heaviest_messages(input));
     clauses.extend(cache(input));
     clauses.extend(accuracy(input));
     clauses
@@ -39,6 +40,20 @@ fn link(text: impl Into<String>, link: Link) -> Clause {
         text: text.into(),
         link: Some(link),
     }
+}
+
+/// Returns `The session ends with a compaction: the next call would send 31.2k tokens.`
+fn final_compaction(input: &InsightInput<'_>) -> Vec<Clause> {
+    let n_calls = input.case.session.calls.len();
+    let last = input.recorded.events.last();
+    if n_calls == 0 || !last.is_some_and(|event| event.is_recorded() && event.call >= n_calls) {
+        return Vec::new();
+    }
+    let end = input.recorded.end.short();
+    let about = input.case.ledger.accuracy.mark();
+    vec![text(format!(
+        " The session ends with a compaction: the next call would send {about}{end} tokens."
+    ))]
 }
 
 /// Returns `10 messages account for 14 % of all tokens sent.`

@@ -1,6 +1,9 @@
 //! Insights about recorded compactions and the provider's cache.
 
-use super::{Certainty, Insight, InsightInput, InsightKind, Level, counted, those, whole_percent};
+use super::{
+    Certainty, Insight, InsightInput, InsightKind, Level, OwnCompaction, counted, those,
+    whole_percent,
+};
 use crate::analysis::cost::{Break, Cause};
 use crate::units::{Share, Tokens};
 use std::collections::HashSet;
@@ -43,11 +46,7 @@ pub(super) fn grew_or_freed_little(input: &InsightInput<'_>) -> Vec<Insight> {
             Certainty::Likely
         };
         found.push(Insight {
-            call: Some(
-                event
-                    .call
-                    .min(input.case.session.calls.len().saturating_sub(1)),
-            ),
+            call: Some(last_call(input, event.call)),
             text: if event.call < input.case.session.calls.len() {
                 let call = event.call + 1;
                 format!("The recorded compaction before call {call} {what}.")
@@ -60,6 +59,99 @@ pub(super) fn grew_or_freed_little(input: &InsightInput<'_>) -> Vec<Insight> {
         });
     }
     found
+}
+
+/// Fill below which a compaction leaves much of the window unused.
+const LOW: f64 = 0.6;
+/// Ratio of two fills from which the program's trigger has changed. Between two compactions of one trigger, the contexts
+/// differ by the size of a result.
+const CHANGED: f64 = 1.5;
+
+/// Reports the share of the context window at which the recorded program compacts.
+pub(super) fn fill(input: &InsightInput<'_>) -> Vec<Insight> {
+    let own = &input.own_compactions;
+    let shares = || own.iter().map(|compaction| compaction.share().0);
+    let (least, most) = (
+        shares().fold(f64::INFINITY, f64::min),
+        shares().fold(0.0, f64::max),
+    );
+    let Some(first) = own.first().filter(|_| most.is_finite()) else {
+        return Vec::new();
+    };
+    let percents = (whole_percent(Share(least)), whole_percent(Share(most)));
+    let fill = if percents.0 == percents.1 {
+        percents.0
+    } else {
+        format!("{} to {}", percents.0, percents.1)
+    };
+    let (level, advice) = if most < LOW {
+        let advice = "Much of the window stays unused: check the window that the program assumes, or raise its trigger.";
+        (Level::Warning, advice)
+    } else {
+        (Level::Note, "Compare it with the triggers of the lanes.")
+    };
+    vec![Insight {
+        call: Some(last_call(input, first.call)),
+        text: format!("The recorded program compacts at {fill} of the context window."),
+        evidence: format!(
+            "{}; first {}",
+            those(own.len(), "automatic compaction", "automatic compactions"),
+            sizes(first)
+        ),
+        advice,
+        ..Insight::new(InsightKind::CompactionFill, level, Certainty::Certain)
+    }]
+}
+
+/// Reports the first automatic compaction at a fill that differs much from the one before.
+pub(super) fn trigger_changed(input: &InsightInput<'_>) -> Vec<Insight> {
+    let own = input.own_compactions.windows(2);
+    let mut changes = own.filter_map(|pair| {
+        let [before, after] = pair else {
+            return None;
+        };
+        let ratio = before.share().0 / after.share().0;
+        let has_changed = ratio.is_finite() && !(1.0 / CHANGED..CHANGED).contains(&ratio);
+        has_changed.then_some((before, after))
+    });
+    let Some((before, after)) = changes.next() else {
+        return Vec::new();
+    };
+    let shares = [before, after].map(|compaction| whole_percent(compaction.share()));
+    let [was, is] = shares;
+    let text = if after.share() < before.share() {
+        format!(
+            "The program's window collapsed: it compacted at {was} of the context window, then at {is}."
+        )
+    } else {
+        format!("The program's trigger rose from {was} to {is} of the context window.")
+    };
+    vec![Insight {
+        call: Some(last_call(input, after.call)),
+        text,
+        evidence: format!("{}, then {}", sizes(before), sizes(after)),
+        advice: "Check the context window that the program assumes after a compaction, and set it if you can.",
+        ..Insight::new(
+            InsightKind::TriggerChanged,
+            Level::Warning,
+            Certainty::Certain,
+        )
+    }]
+}
+
+/// Returns `468k of 1M tokens before call 48`.
+fn sizes(compaction: &OwnCompaction) -> String {
+    format!(
+        "{} of {} tokens before call {}",
+        compaction.before.short(),
+        compaction.window.short(),
+        compaction.call + 1
+    )
+}
+
+/// Returns a call that exists: this one, or the last.
+fn last_call(input: &InsightInput<'_>, call: usize) -> usize {
+    call.min(input.case.session.calls.len().saturating_sub(1))
 }
 
 /// Reports calls that were repeated soon after a compaction removed their results.
@@ -120,7 +212,7 @@ pub(super) fn cache_breaks(input: &InsightInput<'_>) -> Vec<Insight> {
                 because(found.cause)
             ),
             evidence: format!(
-                "{} tokens resent at the full input price, {} of all tokens sent{}",
+                "{} tokens resent without the cache, {} of all tokens sent{}",
                 found.tokens.short(),
                 whole_percent(input.share_of_sent(found.tokens)),
                 found
@@ -136,6 +228,7 @@ pub(super) fn cache_breaks(input: &InsightInput<'_>) -> Vec<Insight> {
 
 fn because(cause: Cause) -> &'static str {
     match cause {
+        Cause::NeverCached => "no call of this session used it",
         Cause::Compaction => "the history had been compacted",
         Cause::ModelChange => "another model answered",
         Cause::EffortChange => "the reasoning effort changed",
@@ -159,6 +252,9 @@ fn advice(cause: Cause) -> &'static str {
             "Change the effort when the context is small, such as right after a compaction."
         }
         Cause::ToolChange => "Load all tools at the start.",
+        Cause::NeverCached => {
+            "Switch the cache on: mark the prompt for it if the provider requires that, and check that every gateway passes it on."
+        }
         Cause::Compaction | Cause::Abort | Cause::UserTurn | Cause::Unexplained => {
             "Keep the start of the prompt unchanged from call to call; put changing content at its end."
         }

@@ -35,17 +35,33 @@ impl InsightInput<'_> {
         }
     }
 
+    /// Returns the recorded program's trigger at a call, if known: the context before its next automatic compaction,
+    /// or before its last one.
+    fn own_trigger(&self, call: usize) -> Option<Tokens> {
+        let own = &self.own_compactions;
+        let next = own.partition_point(|compaction| compaction.call <= call);
+        Some(own.get(next).or(own.last())?.before)
+    }
+
     /// Returns the recorded program's trigger if known, otherwise the trigger of the comparison.
     fn trigger_at(&self, sample: &Sample) -> f64 {
         let chosen = self.usable(sample).as_f64() * self.trigger.share.0;
-        self.own_trigger.map_or(chosen, Tokens::as_f64)
+        let own = self.own_trigger(sample.call);
+        own.map_or(chosen, Tokens::as_f64)
     }
 
-    /// Returns the name of that trigger.
-    fn trigger_name(&self) -> String {
-        match self.own_trigger {
-            Some(own) => format!("the program's own trigger ({})", own.short()),
-            None => self.trigger.name(),
+    /// Returns the name of that trigger at these calls.
+    fn trigger_name<'a>(&self, samples: impl IntoIterator<Item = &'a Sample>) -> String {
+        let samples = samples.into_iter();
+        let own: Vec<Tokens> = samples.filter_map(|s| self.own_trigger(s.call)).collect();
+        let (Some(least), Some(most)) = (own.iter().min(), own.iter().max()) else {
+            return self.trigger.name();
+        };
+        let (least, most) = (least.short(), most.short());
+        if least == most {
+            format!("the program's own trigger ({least})")
+        } else {
+            format!("the program's own trigger ({least} to {most})")
         }
     }
 
@@ -77,7 +93,7 @@ pub(super) fn threshold_skipped(input: &InsightInput<'_>) -> Vec<Insight> {
         message: grown.message,
         text: format!(
             "One call skipped {}: call {} grew from {} to {} tokens, beyond the limit of {}{}.",
-            input.trigger_name(),
+            input.trigger_name([after]),
             grown.call + 1,
             before.tokens.short(),
             after.tokens.short(),
@@ -113,7 +129,7 @@ pub(super) fn hovering(input: &InsightInput<'_>) -> Vec<Insight> {
             "{} of the calls ({}) ran near or above {} without overflowing.",
             whole_percent(share),
             near.len(),
-            input.trigger_name()
+            input.trigger_name(near.iter().copied())
         ),
         evidence: format!(
             "{} tokens sent in them, {} of all",

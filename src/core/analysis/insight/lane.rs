@@ -181,10 +181,10 @@ fn not_paid(lane: &Lane<'_>) -> Option<Insight> {
             counted(lane.break_even.len(), "compaction")
         ),
         evidence: format!(
-            "${:.2} lost in total; the one at call {} needed {} more calls, {} were left",
+            "${:.2} lost in total; the one at call {} breaks even after {:.1} calls, {} were left",
             lost.0,
             first.call + 1,
-            first.needed.unwrap_or_default(),
+            first.calls.unwrap_or_default(),
             first.left
         ),
         advice: "Remove more at once and less often, or compact right after a pause, when the cache has expired.",

@@ -23,6 +23,7 @@ use super::message_name::MessageName;
 use super::resent::{Resent, resent};
 use crate::engine::{Case, Outcome};
 use crate::figure::{counted, whole_percent};
+use crate::session::RecordedCompaction;
 use crate::units::{Share, Tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -150,6 +151,12 @@ pub enum InsightKind {
     CacheBreaks,
     /// Compactions cost more than they saved.
     NotPaid,
+    /// The share of the context window at which the recorded program compacts.
+    CompactionFill,
+    /// The recorded program compacted at another share of the context window than before.
+    TriggerChanged,
+    /// Answers that reached their maximum length.
+    AnswerCut,
     /// Impossible usage.
     ImpossibleUsage,
     /// The window differs from the model's listed one.
@@ -189,6 +196,9 @@ impl InsightKind {
             Self::RepeatedCalls => "repeated_calls",
             Self::CacheBreaks => "cache_breaks",
             Self::NotPaid => "not_paid",
+            Self::CompactionFill => "compaction_fill",
+            Self::TriggerChanged => "trigger_changed",
+            Self::AnswerCut => "answer_cut",
             Self::ImpossibleUsage => "impossible_usage",
             Self::WindowMismatch => "window_mismatch",
             Self::OrphanedPairs => "orphaned_pairs",
@@ -213,8 +223,8 @@ pub struct InsightInput<'a> {
     pub output_reserve: Tokens,
     /// The trigger of the comparison.
     pub trigger: Trigger,
-    /// Trigger of the recorded program: the smallest context before one of its automatic compactions.
-    pub own_trigger: Option<Tokens>,
+    /// Automatic compactions of the recorded program, in order.
+    own_compactions: Vec<OwnCompaction>,
     /// Number of calls that resent each message.
     pub resent: Resent,
     /// Last use of each message's names.
@@ -238,7 +248,7 @@ impl<'a> InsightInput<'a> {
             recorded,
             output_reserve,
             trigger: trigger.into(),
-            own_trigger: own_trigger(case),
+            own_compactions: own_compactions(case, recorded),
             resent: resent(case, recorded),
             uses: LastUses::new(&case.session),
             audit,
@@ -267,11 +277,43 @@ impl<'a> InsightInput<'a> {
     }
 }
 
-/// Returns the lowest context at which the recorded program compacted automatically.
-fn own_trigger(case: &Case) -> Option<Tokens> {
-    let compactions = case.session.compactions.iter();
-    let own = compactions.filter(|c| c.trigger != "manual");
-    own.filter_map(|compaction| compaction.tokens_before).min()
+/// An automatic compaction of the recorded program.
+#[derive(Clone, Copy, Debug)]
+struct OwnCompaction {
+    /// Index of the first call after it.
+    call: usize,
+    /// The context before it: the program's trigger at that time.
+    before: Tokens,
+    /// The context window at that time.
+    window: Tokens,
+}
+
+impl OwnCompaction {
+    fn share(&self) -> Share {
+        self.before.share_of(self.window)
+    }
+}
+
+/// Triggers that are not the program's own for compactions: the user's command, and the removal of old results at any
+/// size.
+const NO_TRIGGER: [&str; 2] = ["manual", "prune"];
+
+/// Returns the automatic compactions of which a size is recorded or reported.
+fn own_compactions(case: &Case, recorded: &Outcome) -> Vec<OwnCompaction> {
+    let calls = &case.session.calls;
+    let is_known = |compaction: &RecordedCompaction| {
+        let before = compaction.call.checked_sub(1).and_then(|call| calls.get(call));
+        compaction.tokens_before.is_some() || before.is_some_and(|call| call.usage.is_some())
+    };
+    let events = recorded.events.iter().filter(|event| event.is_recorded());
+    let all = case.session.compactions.iter().zip(events);
+    let own = all.filter(|(c, _)| !NO_TRIGGER.contains(&&*c.trigger) && is_known(c));
+    own.map(|(_, event)| OwnCompaction {
+        call: event.call,
+        before: event.before,
+        window: case.windows.at(event.call),
+    })
+    .collect()
 }
 
 /// Functions that detect insights of one kind.
@@ -287,9 +329,12 @@ const DETECTORS: &[Detector] = &[
     waste::broad_results,
     waste::images,
     compaction::grew_or_freed_little,
+    compaction::fill,
+    compaction::trigger_changed,
     compaction::repeated_calls,
     compaction::cache_breaks,
     record::impossible_usage,
+    record::cut_answers,
     record::window_mismatch,
     record::orphans,
     record::counts_differ,

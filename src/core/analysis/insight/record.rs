@@ -61,6 +61,49 @@ pub(super) fn impossible_usage(input: &InsightInput<'_>) -> Vec<Insight> {
     found
 }
 
+/// Reports answers that stopped because they reached their maximum length.
+pub(super) fn cut_answers(input: &InsightInput<'_>) -> Vec<Insight> {
+    let calls = &input.case.session.calls;
+    let cut = || (0..calls.len()).filter_map(|at| Some((at, calls[at].cut?)));
+    let Some((first, _)) = cut().next() else {
+        return Vec::new();
+    };
+    let n = those(cut().count(), "answer", "answers");
+    let context = |call: usize| {
+        let sample = input.recorded.samples.iter().find(|s| s.call == call)?;
+        Some((sample.tokens, sample.window))
+    };
+    let evidence = context(first).map_or_else(String::new, |(tokens, window)| {
+        format!(
+            "first at call {}, with {} tokens in the context; the window is {}",
+            first + 1,
+            tokens.short(),
+            window.short()
+        )
+    });
+    let own = cut().find_map(|(call, cut)| Some((call, cut.window?)));
+    let (text, advice) = match own {
+        Some((_, window)) => (
+            format!(
+                "{n} stopped for the length: the program's own limit is a context of {} tokens.",
+                window.short()
+            ),
+            "Set the program's context window to the model's, or compact earlier: it allows an answer only what its own window has left.",
+        ),
+        None => (
+            format!("{n} stopped for the length before they were complete."),
+            "Allow longer answers, or compact earlier: a tool call that is cut off fails.",
+        ),
+    };
+    vec![Insight {
+        text,
+        evidence,
+        advice,
+        call: Some(first),
+        ..Insight::new(InsightKind::AnswerCut, Level::Warning, Certainty::Certain)
+    }]
+}
+
 /// Reports calls that exceed the listed context window of the model.
 pub(super) fn window_mismatch(input: &InsightInput<'_>) -> Vec<Insight> {
     let warnings = input.case.windows.warnings.iter();

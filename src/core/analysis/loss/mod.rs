@@ -4,6 +4,7 @@
 //! context. References at risk do not measure quality: a model that lacks a file reads it again. Every count is shown
 //! next to that of the recorded lane. What the recorded lane lacks was derived, guessed or read elsewhere: the noise.
 
+mod cheapest;
 mod edit;
 mod hindsight;
 mod instruction;
@@ -16,6 +17,7 @@ mod standing;
 mod survival;
 mod visible;
 
+pub use cheapest::{CheapestRun, CheapestWay};
 pub(in crate::analysis) use edit::ToolCall;
 pub use hindsight::{hindsight, saved};
 pub use instruction::Instruction;

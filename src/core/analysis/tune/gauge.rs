@@ -180,7 +180,7 @@ impl<'a> Gauge<'a> {
     /// Returns the actual score of the session, from the lane `recorded`.
     pub fn recorded_score(&self, recorded: &Outcome) -> Score {
         Score {
-            cost: price_recorded(self.case, &self.bills, recorded).total(),
+            cost: price_recorded(&self.bills, recorded).total(),
             ..self.score(recorded)
         }
     }

@@ -164,6 +164,11 @@ impl Event {
     /// The stage of a compaction that the recorded program performed.
     pub const RECORDED: &str = "recorded";
 
+    /// Returns whether the recorded program performed it.
+    pub fn is_recorded(&self) -> bool {
+        self.stage == Self::RECORDED && self.action == ActionKind::Recorded
+    }
+
     /// The stage and the cause of a manual edit.
     pub const MANUAL: &str = "manually";
 

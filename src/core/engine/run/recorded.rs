@@ -6,7 +6,7 @@ use crate::engine::context::Dropped;
 use crate::engine::context::prefix::{LastPrompt, Prefix};
 use crate::engine::context::taken::{ranges, widen};
 use crate::engine::context::working::Working;
-use crate::engine::outcome::event::{Cause, Effect, Event};
+use crate::engine::outcome::event::{Cause, Effect, Event, RequestSize};
 use crate::engine::outcome::measure::OwnMeasure;
 use crate::engine::outcome::{Outcome, Sample};
 use crate::engine::policy::meter::Meter;
@@ -64,6 +64,11 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
         outcome.events.push(event);
         begun = compaction.before_message;
     }
+    for request in outcome.events.iter().filter_map(|event| event.request) {
+        outcome.summaries.requests += 1;
+        outcome.summaries.sent += request.sent;
+        outcome.summaries.received += request.answer;
+    }
     outcome.compactions = outcome.events.len();
     outcome.context = self::working(case, &Meter::TRUE, until).context;
     let budget = Budget {
@@ -88,15 +93,61 @@ fn compact<'a>(
     let old = std::mem::replace(working, after(case, &Meter::TRUE, compaction));
     working.set_overhead(case.ledger.overhead_at(call));
     let gone = gone_in(case, compaction, begun);
-    (event(call, compaction, before, working, &gone), old)
+    let sizes = sizes(case, call, compaction, (before, working.tokens()));
+    (event(call, compaction, sizes, working, &gone), old)
 }
 
-/// Returns a recorded compaction as an event; recorded numbers take precedence over calculated ones.
+/// Share of a call's context that the messages after a compaction have if they are subtracted from it: less is within
+/// the error of the counts.
+const ADDED: f64 = 0.02;
+/// Ratio from which the calculated size after a compaction refutes the recorded one.
+const REFUTED: f64 = 1.25;
+
+/// Returns the size of the context before and after a recorded compaction, as the provider counted the calls around it.
+/// A program's own numbers come second: some of them leave out what every call sends. `calculated` comes last.
+fn sizes(
+    case: &Case,
+    call: usize,
+    compaction: &RecordedCompaction,
+    calculated: (Tokens, Tokens),
+) -> (Tokens, Tokens) {
+    let session = &case.session;
+    let reported = |call: usize| {
+        let usage = session.calls.get(call)?.usage?;
+        usage.is_of_provider().then_some(usage.input)
+    };
+    let is_of_call = |other: &&RecordedCompaction| other.call == compaction.call;
+    let mut of_call = session.compactions.iter().filter(is_of_call);
+    let is_first = of_call.clone().next() == Some(compaction);
+    let is_last = of_call.next_back() == Some(compaction);
+    // The context contains at least what the call before sent.
+    let least = call.checked_sub(1).filter(|_| is_first).and_then(reported);
+    let before = match (compaction.tokens_before, least) {
+        (Some(own), None) => own,
+        (Some(own), Some(least)) if own >= least => own,
+        (_, least) => calculated.0.max(least.unwrap_or_default()),
+    };
+    let after = if let Some(next) = Some(call).filter(|_| is_last).and_then(reported) {
+        let end = session.calls[call].context_end;
+        let added = (compaction.before_message..end)
+            .filter(|m| session.messages[*m].in_history && !compaction.kept.contains(m));
+        let added: Tokens = added.map(|m| case.ledger.message(m)).sum();
+        let is_much = added.as_f64() > ADDED * next.as_f64();
+        next - if is_much { added } else { Tokens::ZERO }
+    } else {
+        let own = compaction.tokens_after;
+        let own = own.filter(|own| calculated.1.as_f64() <= REFUTED * own.as_f64());
+        own.unwrap_or(calculated.1)
+    };
+    (before, after)
+}
+
+/// Returns a recorded compaction as an event.
 fn event(
     call: usize,
     compaction: &RecordedCompaction,
-    before: Tokens,
-    after: &Working<'_>,
+    (before, after): (Tokens, Tokens),
+    working: &Working<'_>,
     gone: &[Range<u32>],
 ) -> Event {
     Event {
@@ -108,15 +159,18 @@ fn event(
             when: compaction.trigger.clone(),
             terms: Vec::new(),
         },
-        before: compaction.tokens_before.unwrap_or(before),
-        after: compaction.tokens_after.unwrap_or(after.tokens()),
+        before,
+        after,
         messages: widen(gone),
-        request: None,
+        request: compaction.request.as_ref().map(|request| RequestSize {
+            sent: request.usage.input,
+            answer: request.usage.output.unwrap_or_default(),
+        }),
         effect: Effect::Removed,
         measured: OwnMeasure::default(),
         orphans: 0,
         forgotten: 0,
-        left: after.n_messages(),
+        left: working.n_messages(),
         log: Vec::new(),
         files: Vec::new(),
         error: None,

@@ -8,7 +8,7 @@ use super::tree::{RecordPlace, uuid};
 use crate::formats::json::member;
 use crate::formats::{Input, Warning, counts, title};
 use crate::progress::{Cancelled, Progress};
-use crate::session::{CallDraft, Draft, Part, Role, Session, SessionBuilder, Usage};
+use crate::session::{CallDraft, CutAnswer, Draft, Part, Role, Session, SessionBuilder, Usage};
 use crate::units::Tokens;
 use std::collections::HashMap;
 
@@ -214,11 +214,14 @@ impl<'a> ConversationBuilder<'a> {
         }
         self.close_compaction();
         let usage = self.usage(&lines);
+        let is_cut = |at: &usize| matches!(&self.entries[*at].kind, EntryKind::Answer(a) if a.is_cut);
+        let cut = lines.iter().any(is_cut).then(CutAnswer::default);
         self.builder.call(CallDraft {
             model: answer.model.as_deref().map(Into::into),
-            window: None,
             usage,
             time: entry.time,
+            cut,
+            ..CallDraft::default()
         });
         let mut draft = Draft::new(Role::Assistant, Vec::new());
         draft.id = answer.group.as_deref().map(Into::into);

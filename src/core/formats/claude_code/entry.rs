@@ -108,6 +108,8 @@ pub(super) struct Answer {
     pub group: Option<Box<str>>,
     pub model: Option<Box<str>>,
     pub usage: Option<Usage>,
+    /// Whether the answer reached its maximum length.
+    pub is_cut: bool,
     pub parts: Vec<Part>,
 }
 

@@ -10,6 +10,7 @@ use crate::formats::{counts, json, mark, time};
 use crate::session::{Body, Part, Span, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
+use std::borrow::Cow;
 
 impl EntryKind {
     /// Returns the call whose result the record begins with.
@@ -21,8 +22,8 @@ impl EntryKind {
     }
 }
 
-/// First version whose recorded `output_tokens` is final. Earlier versions record a placeholder written during
-/// streaming.
+/// First version whose recorded `output_tokens` is always final. Earlier versions record a placeholder written during
+/// streaming, and the final count only in the record with the `stop_reason`.
 const OUTPUT_TRUSTED: [u64; 3] = [2, 1, 90];
 
 /// Prefixes of text that the harness wrote, not the user.
@@ -238,8 +239,17 @@ fn assistant(record: &BorrowedValue<'_>) -> EntryKind {
             .or_else(|| text(&["uuid"])),
         model: text(&["message", "model"]),
         usage: usage(record),
+        is_cut: stop_reason(record).is_some_and(|reason| CUT.contains(&&*reason)),
         parts: blocks::parts(content),
     })
+}
+
+/// Stop reasons of answers that reached their maximum length, or filled the context window.
+const CUT: [&str; 2] = ["max_tokens", "model_context_window_exceeded"];
+
+/// Returns why the answer stopped; `None` in a record that was written while the answer was streamed.
+fn stop_reason<'a>(record: &'a BorrowedValue<'_>) -> Option<Cow<'a, str>> {
+    record.str_at(&["message", "stop_reason"])
 }
 
 /// Returns the usage of the call. Cache reads and writes are not included in the recorded `input_tokens`.
@@ -255,7 +265,9 @@ fn usage(record: &BorrowedValue<'_>) -> Option<Usage> {
     let is_trusted = record
         .str_at(&["version"])
         .is_some_and(|v| version(&v) >= OUTPUT_TRUSTED);
-    let output = count(&["output_tokens"]).filter(|_| is_trusted);
+    // Some answers stop with a count of 0, which no answer has.
+    let is_final = |tokens: &Tokens| stop_reason(record).is_some() && *tokens > Tokens::ZERO;
+    let output = count(&["output_tokens"]).filter(|tokens| is_trusted || is_final(tokens));
     (input > Tokens::ZERO).then_some(Usage {
         input,
         cache_read,

@@ -51,6 +51,7 @@ pub(super) fn apply(session: &mut Session) {
             trigger: String::new(),
             tokens_before: None,
             tokens_after: None,
+            request: None,
             kept,
         });
     }

@@ -76,9 +76,9 @@ pub(super) fn call(value: &Value) -> Option<CallDraft> {
         .find_map(|key| json::str_at(value, &["modelInfo", key]));
     Some(CallDraft {
         model: model.map(str::to_owned),
-        window: None,
         usage: Some(usage),
         time: json::millis_at(value, &["ts"]),
+        ..CallDraft::default()
     })
 }
 

@@ -202,8 +202,8 @@ impl CodexReader {
             let index = self.builder.call(CallDraft {
                 model: self.model.clone(),
                 window: self.window,
-                usage: None,
                 time: line.time,
+                ..CallDraft::default()
             });
             self.open_call = Some(OpenCall {
                 index,

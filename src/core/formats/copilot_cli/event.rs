@@ -39,8 +39,8 @@ pub(super) enum EventContent {
     Model(String),
     /// The latest call was aborted.
     Aborted,
-    /// The end of the program: the size of the context including the last answer, and the model.
-    Ended(Option<Tokens>, Option<String>),
+    /// The end of the program.
+    Ended(Ended),
     /// The start of a sub-agent: the call and its name.
     Agent(Box<str>, String),
     /// Title of the session.
@@ -55,6 +55,8 @@ pub(super) enum EventContent {
         before: Option<Tokens>,
         /// Tokens after.
         after: Option<Tokens>,
+        /// The request for the summary: its model and usage.
+        request: Option<(Option<String>, Usage)>,
     },
     /// A truncation.
     Truncation {
@@ -71,6 +73,17 @@ pub(super) enum EventContent {
     Other,
     /// Content of an unknown type.
     Unknown,
+}
+
+/// The end of the program.
+#[derive(Clone, Debug)]
+pub(super) struct Ended {
+    /// Size of the context, including the last answer.
+    pub(super) size: Option<Tokens>,
+    /// Current model.
+    pub(super) model: Option<String>,
+    /// Usage since the program started, by model.
+    pub(super) totals: Vec<(String, Usage)>,
 }
 
 /// Model name that leaves the choice to the program.
@@ -173,10 +186,11 @@ fn event_content(
         "session.start" | "session.resume" => model("selectedModel"),
         "session.model_change" => model("newModel"),
         "session.auto_mode_resolved" => model("chosenModel"),
-        "session.shutdown" => EventContent::Ended(
-            tokens("currentTokens").or_else(|| context_size(data)),
-            str_of("currentModel").map(str::to_owned),
-        ),
+        "session.shutdown" => EventContent::Ended(Ended {
+            size: tokens("currentTokens").or_else(|| context_size(data)),
+            model: str_of("currentModel").map(str::to_owned),
+            totals: totals(data),
+        }),
         "session.title_changed" => str_of("title").map_or(EventContent::Other, |title| {
             EventContent::Title(title.to_owned())
         }),
@@ -201,6 +215,7 @@ fn event_content(
             .filter(|draft| !draft.parts.is_empty()),
             before: tokens("preCompactionTokens"),
             after: tokens("postCompactionTokens").or_else(|| context_size(data)),
+            request: data.get("compactionTokensUsed").and_then(summary_request),
         },
         "session.truncation" => EventContent::Truncation {
             messages: usize::try_from(
@@ -246,9 +261,9 @@ fn answer(
     );
     let call = CallDraft {
         model: json::str_at(data, &["model"]).map(str::to_owned),
-        window: None,
-        usage: None,
         time,
+        answer: counts::tokens_at(data, &["outputTokens"]),
+        ..CallDraft::default()
     };
     EventContent::Answer(call, draft(Role::Assistant, parts))
 }
@@ -268,6 +283,30 @@ fn result(data: &Value, draft: &impl Fn(Role, Vec<Part>) -> Draft) -> EventConte
     let names = (str_of("toolCallId"), str_of("toolName"));
     let parts = content::result(0, names, failed, output.unwrap_or(&Value::Null));
     EventContent::Message(draft(Role::Tool, parts))
+}
+
+/// Returns the usage by model since the program started. Its input includes cached tokens.
+fn totals(data: &Value) -> Vec<(String, Usage)> {
+    let models = data.get("modelMetrics").and_then(Value::as_object);
+    let total = |(model, metrics): (&String, &Value)| {
+        let usage = counts::camel_case_usage(metrics.get("usage")?)?;
+        Some((model.clone(), usage))
+    };
+    models.into_iter().flatten().filter_map(total).collect()
+}
+
+/// Returns model and usage of the request for a summary. Earlier versions name the counts differently.
+fn summary_request(used: &Value) -> Option<(Option<String>, Usage)> {
+    let count = |names: [&str; 2]| names.iter().find_map(|name| counts::tokens_at(used, &[name]));
+    let usage = Usage {
+        input: count(["inputTokens", "input"])?,
+        cache_read: count(["cacheReadTokens", "cachedInput"]),
+        cache_write: count(["cacheWriteTokens", "cacheWrite"]),
+        output: count(["outputTokens", "output"]),
+        ..Usage::default()
+    };
+    let model = json::str_at(used, &["model"]).map(str::to_owned);
+    (usage.input > Tokens::ZERO).then_some((model, usage))
 }
 
 /// Returns the size of the context, which some events record as three shares.

@@ -8,6 +8,8 @@
 //! - A rewind removes all events after an event.
 //! - The size of the context is recorded at the start of a compaction, before the following call, and at the end of the
 //!   program, including the last answer. The model of a call may only be named by its tool results.
+//! - Calls record only the tokens of their answer. The end of the program records the usage of all its requests by model,
+//!   with those of sub-agents and for summaries; a resumed program counts anew. A compaction records its own request.
 
 mod event;
 mod reader;

@@ -220,10 +220,16 @@ impl CopilotReader<'_> {
                     call.usage = usage.or(call.usage);
                 }
             }
-            EventContent::Ended(size, model) => {
-                self.end(notes.tokens(at, *size, CONTEXT_SIZE));
-                if let Some(model) = model {
+            EventContent::Ended(ended) => {
+                self.end(notes.tokens(at, ended.size, CONTEXT_SIZE));
+                if let Some(model) = &ended.model {
                     self.transcript.builder.usual_model(model);
+                }
+                // The program counts anew when a session is resumed.
+                for (model, usage) in &ended.totals {
+                    if let Some(usage) = notes.usage(at, Some(*usage)) {
+                        self.transcript.builder.total(model, &usage);
+                    }
                 }
             }
             EventContent::Model(model) => self.model = Some(model.clone()),
@@ -241,6 +247,7 @@ impl CopilotReader<'_> {
                 summary,
                 before,
                 after,
+                request,
             } => {
                 let from = self.compacting_from.take().unwrap_or(self.context.len());
                 let summary = summary.clone();
@@ -252,6 +259,12 @@ impl CopilotReader<'_> {
                 let before = before.or(self.size_before.take());
                 self.next_size = None;
                 self.compact(before, after, kept);
+                if let Some((model, usage)) = request
+                    && let Some(usage) = notes.usage(at, Some(*usage))
+                {
+                    let builder = &mut self.transcript.builder;
+                    builder.summary_usage(model.as_deref(), usage);
+                }
             }
             EventContent::Truncation {
                 messages,

@@ -52,9 +52,9 @@ impl Record {
                 results = (!answers.is_empty()).then(|| draft(Role::Tool, answers));
                 call = Some(CallDraft {
                     model: json::str_at(value, &["model"]).map(str::to_owned),
-                    window: None,
                     usage: usage(value),
                     time: json::millis_at(value, &["timestamp"]),
+                    ..CallDraft::default()
                 });
                 Role::Assistant
             }

@@ -283,6 +283,7 @@ impl WireReader {
                     usage,
                     time: json::millis_at(&row.value, &["time"]),
                     window,
+                    ..CallDraft::default()
                 });
             }
             None => {}

@@ -90,9 +90,9 @@ pub(super) fn call(value: &Value) -> Option<CallDraft> {
         .find_map(|key| json::str_at(inner, &["response_metadata", key]));
     Some(CallDraft {
         model: model.map(str::to_owned),
-        window: None,
         usage: Some(usage),
         time: None,
+        ..CallDraft::default()
     })
 }
 

@@ -195,9 +195,9 @@ fn call(run: &Value, span: &Span, notes: &mut Notes) -> Option<LoggedCall> {
         continues,
         recorded: CallDraft {
             model: own.and_then(|s| s.model).or(model),
-            window: None,
             usage: notes.usage(span.start, usage),
             time,
+            ..CallDraft::default()
         },
         answer: answer.map(|draft| Draft {
             role: Role::Assistant,

@@ -5,7 +5,7 @@
 //! cache.
 
 use crate::formats::{counts, json};
-use crate::session::{CallDraft, Usage};
+use crate::session::{CallDraft, CutAnswer, Usage};
 use crate::units::{Millis, Tokens};
 use serde_json::Value;
 
@@ -31,11 +31,20 @@ pub(in crate::formats) fn call_of(record: &Value) -> Option<CallDraft> {
         let answer = json::at(record, path)?;
         Some(CallDraft {
             model: json::str_at(answer, &["model"]).map(str::to_owned),
-            window: None,
             usage: Some(of_usage(answer.get("usage")?)?),
             time: time_of(record).or_else(|| time_of(answer)),
+            cut: is_cut(answer).then(CutAnswer::default),
+            ..CallDraft::default()
         })
     })
+}
+
+/// Returns whether an answer reached its maximum length, in the words of OpenAI or Anthropic.
+fn is_cut(answer: &Value) -> bool {
+    let choice = answer.pointer("/choices/0").unwrap_or(answer);
+    let reason = |value, key| json::str_at(value, &[key]);
+    let reason = reason(choice, "finish_reason").or_else(|| reason(answer, "stop_reason"));
+    matches!(reason, Some("length" | "max_tokens"))
 }
 
 /// Returns the time of a record.

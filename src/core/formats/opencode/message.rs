@@ -3,7 +3,7 @@
 use crate::formats::content::{Media, of_block, opaque, part};
 use crate::formats::json::Row;
 use crate::formats::{content, counts, json};
-use crate::session::{Body, CallDraft, Draft, Part, Role, Usage};
+use crate::session::{Body, CallDraft, CutAnswer, Draft, Part, Role, Usage};
 use crate::units::{Millis, Tokens};
 use serde_json::Value;
 
@@ -16,6 +16,8 @@ pub(super) struct Call {
     pub(super) results: Vec<Part>,
     /// Reported usage.
     pub(super) usage: Option<Usage>,
+    /// Whether the answer reached its maximum length.
+    pub(super) is_cut: bool,
 }
 
 /// A tool output that the program pruned.
@@ -133,6 +135,7 @@ pub(super) fn calls(row: &Row, pruned: &mut Vec<PrunedOutput>) -> Vec<Call> {
         match kind {
             "step-finish" => {
                 call.usage = usage(value.get("tokens"));
+                call.is_cut = json::str_at(value, &["reason"]) == Some("length");
                 is_open = false;
             }
             "text" => call.output.extend(content::text_part(
@@ -214,13 +217,14 @@ fn tool(idx: usize, value: &Value, call: &mut Call, pruned: &mut Vec<PrunedOutpu
 }
 
 /// Returns the recorded data of an answer's model call.
-pub(super) fn call_draft(row: &Row, usage: Option<Usage>) -> CallDraft {
+pub(super) fn call_draft(row: &Row, usage: Option<Usage>, is_cut: bool) -> CallDraft {
     let info = |key| json::str_at(&row.value, &["info", key]);
     CallDraft {
         model: info("modelID").map(str::to_owned),
-        window: None,
         usage,
         time: json::millis_at(&row.value, &["info", "time", "created"]),
+        cut: is_cut.then(CutAnswer::default),
+        ..CallDraft::default()
     }
 }
 

@@ -9,7 +9,7 @@ use crate::formats::read_log::ReadLog;
 use crate::formats::transcript::Transcript;
 use crate::formats::{Input, ParseError, Parsed, json, mark};
 use crate::progress::Progress;
-use crate::session::{Body, Draft, Role, SubAgent, Track};
+use crate::session::{Body, Draft, Role, SubAgent, Track, Usage};
 use crate::units::Millis;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -162,6 +162,7 @@ impl OpenCodeReader {
         let aborted = json::str_at(info, &["error", "name"]) == Some("MessageAbortedError");
         let calls = message::calls(row, &mut self.pruned);
         let mut added = Vec::new();
+        let mut summary_usage: Option<Usage> = None;
         // The program writes the call of a sub-agent that the user started, without a model call.
         let parent = json::str_at(info, &["parentID"]);
         let is_programs_own = parent.is_some_and(|parent| self.subtasks.contains(parent))
@@ -169,7 +170,7 @@ impl OpenCodeReader {
                 .all(|(_, p)| json::str_at(p, &["type"]) != Some("step-start"));
         for call in calls {
             let usage = notes.usage(row.span.start, call.usage);
-            let reported = message::call_draft(row, usage);
+            let reported = message::call_draft(row, usage, call.is_cut);
             // A failed answer is not resent. An interrupted answer is resent as far as it was received.
             let is_sent = !has_failed || aborted;
             if call.output.is_empty() || !is_sent {
@@ -186,6 +187,9 @@ impl OpenCodeReader {
             let message = if is_programs_own && usage.is_none() {
                 self.transcript.add_message(draft)
             } else if is_summary && !has_failed {
+                if let Some(usage) = usage.filter(|_| !self.is_managed) {
+                    summary_usage.get_or_insert_default().add(&usage);
+                }
                 self.transcript.add_message(Draft {
                     in_history: false,
                     ..draft
@@ -209,6 +213,10 @@ impl OpenCodeReader {
         }
         if is_summary && !has_failed {
             self.apply_compaction(info, &added);
+            if let Some(usage) = summary_usage {
+                let model = json::str_at(info, &["modelID"]);
+                self.transcript.builder.summary_usage(model, usage);
+            }
         }
         !added.is_empty()
     }

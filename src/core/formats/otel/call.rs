@@ -186,6 +186,7 @@ pub(super) fn read(span: &Span, notes: &mut Notes) -> Option<LoggedCall> {
             window,
             usage,
             time: span.start,
+            ..CallDraft::default()
         },
         answer: answers.into_iter().reduce(joined).map(|draft| Draft {
             role: Role::Assistant,

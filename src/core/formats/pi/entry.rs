@@ -3,7 +3,7 @@
 use crate::formats::jsonl::Record;
 use crate::formats::mark::MARK;
 use crate::formats::{content, counts, json, mark};
-use crate::session::{Calibration, CallDraft, Draft, Part, Role, Span, Usage};
+use crate::session::{Calibration, CallDraft, CutAnswer, Draft, Part, Role, Span, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -178,20 +178,34 @@ fn message(message: &Value, draft: impl Fn(Role, Vec<Part>) -> Draft) -> EntryCo
 }
 
 fn answer(message: &Value, draft: Draft) -> EntryContent {
+    let stop_reason = json::str_at(message, &["stopReason"]);
+    let usage = usage(message);
     let call = CallDraft {
         model: json::str_at(message, &["model"]).map(str::to_owned),
-        window: None,
-        usage: usage(message),
+        usage,
         time: draft.time,
+        cut: (stop_reason == Some("length")).then(|| CutAnswer {
+            window: usage.and_then(|usage| window_shown(&usage)),
+        }),
+        ..CallDraft::default()
     };
-    let is_interrupted = matches!(
-        json::str_at(message, &["stopReason"]),
-        Some("aborted" | "error")
-    );
+    let is_interrupted = matches!(stop_reason, Some("aborted" | "error"));
     EntryContent::Answer(
         call,
         (!is_interrupted && !draft.parts.is_empty()).then_some(draft),
     )
+}
+
+/// Tokens that Pi leaves free between the context and the window when it limits an answer
+/// (`CONTEXT_SAFETY_TOKENS` in `simple-options.ts` of `pi-ai`).
+const FREE: Tokens = Tokens(4_096);
+/// Maximum answer that was limited by the window. No model's own limit of an answer is lower.
+const LIMITED: Tokens = Tokens(4_096);
+
+/// Returns the context window that a limited answer shows: Pi allows an answer only what the window has left.
+fn window_shown(usage: &Usage) -> Option<Tokens> {
+    let output = usage.output.filter(|output| *output < LIMITED)?;
+    Some(usage.input + output + FREE)
 }
 
 fn usage(message: &Value) -> Option<Usage> {

@@ -194,6 +194,7 @@ impl SdkReader {
             window: self.window,
             usage: self.pending.take(),
             time: json::millis_at(&row.value, &["timestamp"]),
+            ..CallDraft::default()
         };
         let message = self
             .transcript

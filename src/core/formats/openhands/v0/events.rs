@@ -143,9 +143,9 @@ impl V0Reader {
             model: response
                 .and_then(|r| json::str_at(r, &["model"]))
                 .map(str::to_owned),
-            window: None,
             usage: notes.usage(row.span.start, usage),
             time: json::millis_at(value, &["timestamp"]),
+            ..CallDraft::default()
         };
         let parts = match message {
             Some(draft) if !draft.parts.is_empty() => draft.parts,

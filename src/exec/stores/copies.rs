@@ -1,0 +1,128 @@
+//! Sessions that repeat calls of another file: a program that resumes a session may write its calls to a new file again.
+
+use super::Listed;
+use crate::exec::files::file_name;
+use crate::exec::load::parse_file;
+use crate::progress::Progress;
+use crate::session::{Message, Role, Session};
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Read;
+use std::path::Path;
+
+/// Calls of a session that another file has too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepeatedCalls {
+    /// Number of these calls.
+    pub calls: usize,
+    /// Name of the other file.
+    pub file: String,
+}
+
+/// The calls of a session, to find them in other files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct CallIds {
+    /// Time of the first call with a time, in milliseconds since 1970.
+    pub(super) begun: Option<i64>,
+    /// Hashes of the calls whose answer has an id.
+    pub(super) ids: Vec<u32>,
+}
+
+impl CallIds {
+    /// Returns the calls of a session. An id counts only together with the text of its answer: some programs number their
+    /// messages.
+    pub(super) fn of(session: &Session) -> Self {
+        let answers = session.messages.iter();
+        let answers = answers.filter(|m| m.role == Role::Assistant && m.call.is_some());
+        let hash = |message: &Message| {
+            let mut hasher = DefaultHasher::new();
+            message.id.as_ref()?.hash(&mut hasher);
+            for part in session.parts_of(message) {
+                part.body.text().hash(&mut hasher);
+            }
+            Some(hasher.finish() as u32)
+        };
+        Self {
+            begun: session.calls.iter().find_map(|call| call.time.map(|time| time.0)),
+            ids: answers.filter_map(hash).collect(),
+        }
+    }
+
+    fn shared(&self, other: &Self) -> usize {
+        let known: HashSet<_> = other.ids.iter().collect();
+        self.ids.iter().filter(|id| known.contains(id)).count()
+    }
+}
+
+/// Notes the sessions that repeat calls of an earlier one, and returns their indices.
+pub(super) fn note_copies(sessions: &mut [Listed]) -> Vec<usize> {
+    let begun = |listed: &Listed| listed.summary.as_ref().ok().and_then(|s| s.begun);
+    let mut order: Vec<usize> = (0..sessions.len()).collect();
+    order.sort_by_cached_key(|idx| {
+        let listed = &sessions[*idx];
+        (begun(listed), listed.found.modified, listed.found.path.clone())
+    });
+    let mut owners: HashMap<u32, usize> = HashMap::new();
+    let mut copies = Vec::new();
+    for idx in order {
+        let Ok(summary) = &sessions[idx].summary else {
+            continue;
+        };
+        let mut shared: HashMap<usize, usize> = HashMap::new();
+        for id in &summary.call_ids {
+            match owners.get(id) {
+                Some(owner) if *owner != idx => *shared.entry(*owner).or_default() += 1,
+                Some(_) => {}
+                None => {
+                    owners.insert(*id, idx);
+                }
+            }
+        }
+        // Of equal numbers, the first file.
+        let most = shared.iter().max_by_key(|(owner, n)| (**n, Reverse(**owner)));
+        if let Some((owner, calls)) = most {
+            let repeated = RepeatedCalls {
+                calls: *calls,
+                file: file_name(&sessions[*owner].found.path),
+            };
+            sessions[idx].repeats = Some(repeated);
+            copies.push(idx);
+        }
+    }
+    copies
+}
+
+/// Maximum number of files next to a session that are searched for its calls.
+const MAX_FILES: usize = 500;
+/// Bytes at the beginning of a file in which the first call is searched: a resumed session repeats the beginning.
+const BEGINNING: u64 = 1 << 20;
+
+/// Returns the calls of a session that another file of its folder has too, from before it.
+pub fn repeated_calls(path: &Path, session: &Session) -> Option<RepeatedCalls> {
+    let own = CallIds::of(session);
+    let first = session.messages.iter().find(|m| m.call.is_some())?;
+    let first = first.id.as_deref().filter(|_| !own.ids.is_empty())?;
+    let mut others: Vec<_> = fs::read_dir(path.parent()?).ok()?.flatten().collect();
+    others.retain(|other| {
+        let other = other.path();
+        other.extension() == path.extension() && other.file_name() != path.file_name()
+    });
+    others.sort_by_key(fs::DirEntry::file_name);
+    let shared = others.iter().take(MAX_FILES).filter_map(|other| {
+        let other = other.path();
+        let mut start = Vec::new();
+        let file = File::open(&other).ok().filter(|_| other.is_file())?;
+        file.take(BEGINNING).read_to_end(&mut start).ok()?;
+        String::from_utf8_lossy(&start).find(first)?;
+        let parsed = parse_file(&other, &Progress::default()).ok()?;
+        let ids = CallIds::of(parsed.sessions.first()?);
+        let calls = own.shared(&ids);
+        (calls > 0 && ids.begun <= own.begun).then(|| RepeatedCalls {
+            calls,
+            file: file_name(&other),
+        })
+    });
+    shared.max_by_key(|repeated| repeated.calls)
+}
