@@ -16,6 +16,7 @@ mod xml;
 mod compact;
 mod compare;
 mod convert;
+mod cost;
 mod diagnose;
 mod edges;
 mod evaluate_model;

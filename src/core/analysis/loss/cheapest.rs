@@ -31,7 +31,8 @@ pub struct CheapestRun {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CheapestWay {
-    /// As recorded. Its compactions may have lost content, which no other way does.
+    /// As recorded. Its compactions may have lost content, which no other way does. The others count only if they fit
+    /// into the context window.
     Recorded,
     /// Without any compaction.
     Uncompacted,
@@ -55,7 +56,15 @@ impl CheapestRun {
         let uncompacted = cleared_after(case, output_reserve, &never);
         let paid = cleared_after(case, output_reserve, &where_paid(case, bills, &last));
         let happened = price_lane(bills, recorded).total()?;
-        let run = |way, outcome: &Outcome| {
+        let others = [
+            (CheapestWay::Uncompacted, &uncompacted),
+            (CheapestWay::ClearedAtOnce, cleared),
+            (CheapestWay::ClearedWherePaid, &paid),
+        ];
+        // The provider would reject a context that is larger than the window.
+        let fits = |outcome: &Outcome| outcome.samples.iter().all(|s| s.tokens <= s.window);
+        let others = others.into_iter().filter(|(_, outcome)| fits(outcome));
+        let priced = others.filter_map(|(way, outcome)| {
             Some(Self {
                 way,
                 usd: price_lane(bills, outcome).total()?,
@@ -63,16 +72,17 @@ impl CheapestRun {
                 clearings: outcome.compactions,
                 sent: outcome.tokens_sent(),
             })
+        });
+        let as_recorded = Self {
+            way: CheapestWay::Recorded,
+            usd: happened,
+            recorded: happened,
+            clearings: 0,
+            sent: recorded.tokens_sent(),
         };
-        let all = [
-            run(CheapestWay::Recorded, recorded)?,
-            run(CheapestWay::Uncompacted, &uncompacted)?,
-            run(CheapestWay::ClearedAtOnce, cleared)?,
-            run(CheapestWay::ClearedWherePaid, &paid)?,
-        ];
         // Of equal costs, the first.
         let cheaper = |a: Self, b: Self| if b.usd.0 < a.usd.0 { b } else { a };
-        all.into_iter().reduce(cheaper)
+        Some(priced.fold(as_recorded, cheaper))
     }
 
     /// Returns `results cleared after their last use where it pays (12 clearings)`.
