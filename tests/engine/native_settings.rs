@@ -77,6 +77,12 @@ fn every_preset_of_a_system_has_a_configuration_and_generic_ones_have_none() {
     let truncate = presets::by_name("truncate").expect("bundled");
     let refused = export(&truncate, &truncate.defaults()).expect_err("it is ours");
     assert!(
+        refused.contains("is a strategy of Plimsoll") && refused.contains("--for"),
+        "{refused}"
+    );
+    let none = presets::by_name("none").expect("bundled");
+    let refused = export(&none, &none.defaults()).expect_err("it is ours");
+    assert!(
         refused.contains("no configuration format of its own"),
         "{refused}"
     );
@@ -119,6 +125,18 @@ fn ignored_keys_are_reported_in_comments_and_notes() {
             .iter()
             .any(|note| note.contains("prune_protect"))
     );
+}
+
+#[test]
+fn a_limit_of_another_kind_is_reported_and_ignored() {
+    let text = r#"{"edits": [{"type": "clear_tool_uses_20250919", "trigger": {"type": "tool_uses", "value": 50000},
+        "keep": {"type": "tool_uses", "value": 5}}]}"#;
+    let read = import(text).expect("Anthropic's");
+    assert_eq!(read.policy.name, "anthropic");
+    assert_eq!(read.knobs.get("compression_trigger"), Some(100_000.0));
+    assert_eq!(read.knobs.get("keep_results"), Some(5.0));
+    assert!(read.notes.iter().any(|note| note.contains("trigger: \"tool_uses\"")), "{:?}", read.notes);
+    assert_eq!(read.unread, [""; 0]);
 }
 
 #[test]
@@ -317,6 +335,16 @@ fn calls_of_classes_are_read_from_programs() {
     let choices = &read.policy.knob("manager").expect("a setting").choices;
     let chosen = read.knobs.get("manager").expect("it is set") as usize;
     assert_eq!(choices[chosen], "SummarizingConversationManager");
+    // The import statement tells classes of the same name apart.
+    let deep = "from deepagents.middleware.summarization import SummarizationMiddleware\n\
+                middleware = [SummarizationMiddleware(model=model, trigger=('tokens', 9000))]";
+    let read = import(deep).expect("it names a class");
+    assert_eq!(read.policy.name, "deepagents");
+    assert_eq!(read.knobs.get("trigger_tokens"), Some(9_000.0));
+    let agents = "s = OpenAIResponsesCompactionSession('a', s, should_trigger_compaction=lambda c: len(c['items']) >= 25)";
+    let read = import(agents).expect("it names a class");
+    assert_eq!(read.policy.name, "openai-agents");
+    assert_eq!(read.knobs.get("threshold"), Some(25.0));
     let unlimited =
         "SummarizationMiddleware(trigger=('tokens', 9000), trim_tokens_to_summarize=None)";
     let read = import(unlimited).expect("it names a class");

@@ -53,11 +53,16 @@ enum Action {
         /// Preset
         name: String,
     },
-    /// Print the settings in the system's own form: environment variables, JSON, YAML, TOML or Python
-    #[command(after_help = "Examples:\n  plimsoll presets export digitorn -o digitorn.yaml")]
+    /// Print the settings in the system's own form: environment variables, JSON, YAML, TOML or a Python program
+    #[command(
+        after_help = "Examples:\n  plimsoll presets export digitorn -o digitorn.yaml\n  plimsoll presets export truncate --for pydantic-ai"
+    )]
     Export {
         /// Preset
         name: String,
+        /// Export truncate, prune or summarize as the nearest construct of this framework
+        #[arg(long = "for", value_name = "FRAMEWORK")]
+        framework: Option<String>,
         /// Set a setting (repeatable)
         #[arg(long = "set", value_name = "SETTING=VALUE", value_parser = set)]
         sets: Vec<Set>,
@@ -134,8 +139,14 @@ impl Args {
         match self.action.unwrap_or(list_all) {
             Action::List { words } => list(&words, shared.json)?,
             Action::Show { name } => show(&name, shared.json)?,
-            Action::Export { name, sets, output } => {
-                native::export(&LaneArgs::of(&name, sets), output.as_deref(), shared)?;
+            Action::Export {
+                name,
+                framework,
+                sets,
+                output,
+            } => {
+                let lanes = LaneArgs::of(&name, sets);
+                native::export(&lanes, framework.as_deref(), output.as_deref(), shared)?;
             }
             Action::Import { file, output } => native::import(&file, output.as_deref(), shared)?,
             Action::Save {

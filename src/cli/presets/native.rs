@@ -54,11 +54,19 @@ pub(in crate::cli) struct ImportedSettings<'a> {
 /// Prints or writes the settings of a preset in the system's own format.
 pub(super) fn export(
     lanes: &LaneArgs,
+    framework: Option<&str>,
     output: Option<&Path>,
     shared: &GlobalOptions,
 ) -> anyhow::Result<()> {
-    let lane = lanes.one("presets export", shared)?;
-    let exported = native::export(&lane.policy, &lane.knobs).map_err(anyhow::Error::msg)?;
+    let mut lane = lanes.one("presets export", shared)?;
+    let mut notes = Vec::new();
+    if let Some(framework) = framework {
+        let nearest = native::nearest(&lane.policy, &lane.knobs, framework, shared.window);
+        let nearest = nearest.map_err(anyhow::Error::msg)?;
+        (lane.policy, lane.knobs, notes) = (nearest.policy, nearest.knobs, nearest.notes);
+    }
+    let mut exported = native::export(&lane.policy, &lane.knobs).map_err(anyhow::Error::msg)?;
+    notes.append(&mut exported.notes);
     if let Some(output) = output {
         write_file(output, exported.text.as_bytes()).map_err(anyhow::Error::msg)?;
     }
@@ -67,10 +75,10 @@ pub(super) fn export(
             preset: &lane.policy.name,
             file: exported.file,
             text: &exported.text,
-            notes: &exported.notes,
+            notes: &notes,
         });
     }
-    for line in &exported.notes {
+    for line in &notes {
         note(&clean(line));
     }
     match output {

@@ -65,6 +65,7 @@ impl<'a> ClauseKeys<'a> {
                 _ => pairs.map(pair).collect(),
             };
             settings.push(Setting {
+                changed: None,
                 path: name.split('.').collect(),
                 value,
                 ignored: None,
@@ -111,6 +112,18 @@ impl<'a> ClauseKeys<'a> {
 
     fn has_clauses(&self, name: &str) -> bool {
         self.all_clauses().any(|(other, ..)| other == name)
+    }
+
+    /// Returns the objects that are switched on.
+    pub(super) fn switched_on(&self, knobs: &KnobValues) -> impl Iterator<Item = &'a str> {
+        let knobs_on = self.policy.knobs.iter().filter(|knob| is_on(knob, knobs));
+        knobs_on.filter_map(|knob| object(knob.key.as_deref()?))
+    }
+
+    /// Returns the objects that a setting switches on or off.
+    pub(super) fn objects(&self) -> impl Iterator<Item = &'a str> {
+        let keys = self.policy.knobs.iter();
+        keys.filter_map(|knob| object(knob.key.as_deref()?))
     }
 
     /// Returns the setting for an object that a configuration has or lacks.

@@ -24,8 +24,14 @@ pub enum FileFormat {
 }
 
 impl FileFormat {
-    /// Writes the settings in this form. `kind` is the class or the `type` that the configuration names, if any.
-    pub(super) fn write(self, kind: Option<&str>, settings: &[Setting<'_>]) -> String {
+    /// Writes the settings in this form. `kind` is the class or the `type` that the configuration names, if any. `place` are the
+    /// keys that enclose a JSON object; `*` is the item of a list.
+    pub(super) fn write(
+        self,
+        kind: Option<&str>,
+        settings: &[Setting<'_>],
+        place: &[&str],
+    ) -> String {
         match self {
             Self::Environment => lines(settings, |key, value| format!("{key}={}", bare(value))),
             Self::Python => format!(
@@ -35,11 +41,16 @@ impl FileFormat {
                     python::literal(value)
                 ))
             ),
-            Self::PythonCall => {
-                python::write_call(kind.unwrap_or("CONFIG"), &nested(None, settings))
-            }
-            Self::Json | Self::FlatJson => {
-                let config = nested(kind, settings);
+            // Programs are written by `programs`.
+            Self::PythonCall | Self::Json | Self::FlatJson => {
+                let config =
+                    place
+                        .iter()
+                        .rev()
+                        .fold(nested(kind, settings), |inner, key| match *key {
+                            "*" => Value::from(vec![inner]),
+                            key => serde_json::json!({ key: inner }),
+                        });
                 let mut text = serde_json::to_string_pretty(&config).unwrap_or_default();
                 text.push('\n');
                 text

@@ -1,10 +1,10 @@
 //! Import of a user's configuration as a policy with its knobs.
 
 use super::clauses::ClauseKeys;
-use super::{FileFormat, NATIVE, Native, NativeKind, knob_value, python};
+use super::{FileFormat, NATIVE, Native, NativeKind, knob_value, programs, python};
 use crate::engine::{Knob, KnobValues, Policy};
 use crate::presets::{self, own::change_values};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// An imported configuration.
 #[derive(Clone, Debug)]
@@ -68,10 +68,10 @@ pub fn import(text: &str) -> Result<Imported, String> {
 /// Reads a text as the configuration of a preset: one result per class that the configuration may name.
 fn readings(native: &Native, preset: &str, text: &str) -> Vec<(usize, Imported)> {
     let read = |kind: Option<&str>| {
-        let mut own = native.form.read(kind, text).ok();
-        if let (Some(own), FileFormat::PythonCall) = (&mut own, native.form) {
-            add_other_classes(own, preset, text);
-        }
+        let own = match native.form {
+            FileFormat::PythonCall => program(preset, kind, text),
+            form => form.read(kind, text).ok(),
+        };
         let own = own.and_then(|own| imported(native, (preset, kind), &own));
         let others = native.also_in.iter().flat_map(|(form, keys)| {
             let whole = form.read(None, text).unwrap_or_default();
@@ -134,16 +134,47 @@ fn values_at<'a>(value: &'a Value, keys: &[&str]) -> Vec<&'a Value> {
     }
 }
 
-/// Adds the arguments of the other classes that a preset's keys name: `Class.setting`.
-fn add_other_classes(found: &mut Value, preset: &str, text: &str) {
-    let policy = presets::by_name(preset);
-    let knobs = policy.iter().flat_map(|policy| &policy.knobs);
-    let keys = knobs.filter_map(|knob| knob.key.as_deref()?.split_once('.'));
-    for (class, _) in keys.filter(|(class, _)| python::is_class(class)) {
-        if let Some(arguments) = python::arguments(text, class) {
-            found[class] = arguments;
+/// Returns the arguments of the calls in a program: those of the chosen class at the top, others below their class. Returns
+/// `None` if the program has none of them, or imports the class from another package.
+fn program(preset: &str, kind: Option<&str>, text: &str) -> Option<Value> {
+    let policy = presets::by_name(preset)?;
+    let mut found = Value::Object(Map::new());
+    let mut is_there = false;
+    if let Some(class) = kind {
+        let package = python::module_of(text, class).and_then(|module| module.split('.').next());
+        let is_own = |package| programs::packages(preset, class).contains(package);
+        if !package.is_none_or(is_own) {
+            return None;
+        }
+        let called = python::arguments(text, class);
+        is_there = called.is_some() || package.is_some();
+        found = called.unwrap_or(found);
+    }
+    let keys = policy.knobs.iter().filter_map(|knob| knob.key.as_deref());
+    let owners = keys.filter_map(|key| Some(key.split_once('.')?.0));
+    let owners = owners.flat_map(|owners| owners.split('|'));
+    let owners = owners.filter(|name| python::is_owner(name));
+    for name in owners.chain(ClauseKeys::of(&policy).objects()) {
+        let arguments = python::arguments(text, name).filter(|_| kind != Some(name));
+        if let Some(arguments) = arguments.filter(|_| !name.contains('.')) {
+            is_there |= kind.is_none();
+            found[name] = arguments;
         }
     }
+    // Other arguments of the model do not concern its context.
+    if let Some(Value::Object(model)) = found.get_mut(python::MODEL) {
+        let is_key = |name: &str| {
+            let key = format!("{}.{name}", python::MODEL);
+            let mut keys = policy.knobs.iter().filter_map(|knob| knob.key.as_deref());
+            keys.any(|known| {
+                known
+                    .strip_prefix(&key)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            })
+        };
+        model.retain(|name, _| is_key(name));
+    }
+    is_there.then_some(found)
 }
 
 /// Returns the likely form of a text, with its name: JSON begins with a brace, YAML has a line that ends with a colon.
@@ -181,15 +212,23 @@ impl Imported {
     }
 
     /// Sets the knobs whose keys are paths. Adds the keys that were read.
-    fn read_settings(&mut self, native: &Native, found: &Value, read: &mut Vec<String>) {
+    fn read_settings(
+        &mut self,
+        (native, kind): (&Native, Option<&str>),
+        found: &Value,
+        read: &mut Vec<String>,
+    ) {
         for knob in &self.policy.knobs.clone() {
             let Some(key) = &knob.key else {
                 continue;
             };
-            let Some(path) = native.path(key) else {
-                continue;
-            };
-            let Some(value) = path.iter().try_fold(found, |at, key| at.get(key)) else {
+            let at = |path: &Vec<&str>| path.iter().try_fold(found, |at, key| at.get(key));
+            let mut paths = native.paths(key);
+            // The arguments of the chosen class are at the top.
+            for path in &mut paths {
+                path.drain(..usize::from(path.len() > 1 && kind == path.first().copied()));
+            }
+            let Some((path, value)) = paths.iter().find_map(|path| Some((path, at(path)?))) else {
                 continue;
             };
             read.push(path.join("."));
@@ -206,6 +245,27 @@ impl Imported {
                     .push(format!("The shipped code ignores {key}: {why}"));
             }
         }
+    }
+
+    /// Removes limits of a kind that the settings do not have, with a note. Returns the keys of kinds that they have.
+    fn read_constants(&mut self, native: &Native, found: &mut Value) -> Vec<String> {
+        let mut read = Vec::new();
+        for (limit, kind) in native.limit_kinds {
+            let Some(other) = found.get(limit).and_then(|limit| limit.get("type")) else {
+                continue;
+            };
+            if other == kind {
+                read.push(format!("{limit}.type"));
+                continue;
+            }
+            self.notes.push(format!(
+                "{limit}: {other} is no setting here; using the default."
+            ));
+            if let Some(found) = found.as_object_mut() {
+                found.remove(*limit);
+            }
+        }
+        read
     }
 
     /// Sets the context window of the model. Adds the key if it was read.
@@ -286,6 +346,7 @@ fn imported(
         let selection = select(&mut found, &known);
         (n_removed, imported.notes) = (selection.n_removed, selection.notes);
     }
+    let mut read_constants = imported.read_constants(native, &mut found);
     let found = &found;
     let (clauses, mut read) = ClauseKeys::of(&policy).read(found);
     for (knob, value) in clauses {
@@ -294,16 +355,21 @@ fn imported(
     if named.is_some() && named == kind {
         read.push("type".to_owned());
     }
-    imported.read_settings(native, found, &mut read);
+    read.append(&mut read_constants);
+    imported.read_settings((native, kind), found, &mut read);
     imported.read_window(native, found, &mut read);
     imported.switch_off(native, found, &mut read)?;
     let mut all = Vec::new();
     leaves(found, "", &mut all);
     imported.unread = all
         .into_iter()
+        // Expressions of a program, such as variables.
+        .filter(|(_, value)| !(value.is_null() && native.form == FileFormat::PythonCall))
+        .map(|(path, _)| path)
         .filter(|path| !read.contains(path))
         .collect();
-    let n_read = read.len() + n_removed;
+    let is_class = native.form == FileFormat::PythonCall && kind.is_some();
+    let n_read = read.len() + n_removed + usize::from(is_class);
     (n_read > 0).then_some((n_read, imported))
 }
 
@@ -316,8 +382,8 @@ fn is_on(value: &Value) -> bool {
     }
 }
 
-/// Collects the paths of everything that is not a mapping.
-fn leaves(value: &Value, at: &str, paths: &mut Vec<String>) {
+/// Collects everything that is not a mapping, with its path.
+fn leaves<'a>(value: &'a Value, at: &str, paths: &mut Vec<(String, &'a Value)>) {
     match value {
         Value::Object(fields) => {
             for (key, value) in fields {
@@ -329,7 +395,7 @@ fn leaves(value: &Value, at: &str, paths: &mut Vec<String>) {
                 leaves(value, &at, paths);
             }
         }
-        _ if !at.is_empty() => paths.push(at.to_owned()),
+        _ if !at.is_empty() => paths.push((at.to_owned(), value)),
         _ => {}
     }
 }

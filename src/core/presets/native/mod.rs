@@ -9,6 +9,8 @@ mod codex_profiles;
 mod digitorn;
 mod file_format;
 mod import;
+mod nearest;
+mod programs;
 mod python;
 mod systems;
 
@@ -16,6 +18,8 @@ use crate::engine::{Knob, KnobValues, Policy};
 use clauses::ClauseKeys;
 pub use file_format::FileFormat;
 pub use import::{Imported, import};
+pub use nearest::{Nearest, all_frameworks, nearest};
+use programs::{Arguments, Written};
 use serde_json::{Number, Value};
 pub use systems::{NATIVE, Native};
 
@@ -33,6 +37,8 @@ pub struct Exported {
 /// One setting with its key.
 #[derive(Clone, Debug, PartialEq)]
 struct Setting<'a> {
+    /// Name of the knob if it differs from its default; `None` for a clause.
+    changed: Option<&'a str>,
     path: Vec<&'a str>,
     value: Value,
     /// Reason why the shipped code ignores it, if it does.
@@ -80,7 +86,46 @@ impl Native {
         Some(*kind)
     }
 
-    /// Returns the path of a knob's key; `None` if the key is a description instead of a path.
+    /// Writes settings in a notation other than that of programs.
+    fn write(&self, kind: Option<&str>, mut settings: Vec<Setting<'_>>) -> String {
+        for (limit, kind) in self.limit_kinds {
+            if settings
+                .iter()
+                .any(|setting| setting.path.first() == Some(limit))
+            {
+                settings.push(Setting {
+                    changed: None,
+                    path: vec![limit, "type"],
+                    value: Value::from(*kind),
+                    ignored: None,
+                });
+            }
+        }
+        let place = self.also_in.first().filter(|_| self.is_enclosed);
+        self.form
+            .write(kind, &settings, place.map_or(&[], |(_, keys)| keys))
+    }
+
+    /// Returns the paths of a knob's key: several for an argument of several classes (`A|B.argument`), none if the key is a
+    /// description instead of a path.
+    fn paths<'a>(&self, key: &'a str) -> Vec<Vec<&'a str>> {
+        match key
+            .split_once('.')
+            .filter(|_| self.form == FileFormat::PythonCall)
+        {
+            Some((classes, rest)) => classes
+                .split('|')
+                .filter_map(|class| {
+                    let mut path = self.path(rest)?;
+                    path.insert(0, class);
+                    Some(path)
+                })
+                .collect(),
+            None => self.path(key).into_iter().collect(),
+        }
+    }
+
+    /// Returns the path of a key.
     fn path<'a>(&self, key: &'a str) -> Option<Vec<&'a str>> {
         // A key may be followed by a remark: `KEY, or ...`.
         let key = key.split_once(',').map_or(key, |(key, _)| key);
@@ -117,9 +162,18 @@ impl Native {
 /// Writes a policy's settings in its system's own form.
 ///
 /// # Errors
-/// One line, if the policy is not of a real system.
+/// One line, if the policy is not of a real system, or never acts with these settings.
 pub fn export(policy: &Policy, knobs: &KnobValues) -> Result<Exported, String> {
     let native = Native::of(&policy.name).ok_or_else(|| {
+        let frameworks = nearest::frameworks(&policy.name);
+        if !frameworks.is_empty() {
+            return format!(
+                "{0} is a strategy of Plimsoll: select a framework, as in presets export {0} --for {1}; supported: {2}",
+                policy.name,
+                frameworks[0],
+                frameworks.join(", ")
+            );
+        }
         let known: Vec<_> = NATIVE.iter().map(|n| n.system).collect();
         format!(
             "{} has no configuration format of its own; supported: {}",
@@ -155,26 +209,73 @@ pub fn export(policy: &Policy, knobs: &KnobValues) -> Result<Exported, String> {
         ));
     }
     let kind_name = kind.map(|kind| kind.name(policy, knobs));
+    let text = if native.form == FileFormat::PythonCall {
+        let class = kind_name.unwrap_or_default();
+        let on = clause_keys.switched_on(knobs).collect();
+        let written = Arguments::new(&class, on, &settings).write(&policy.name);
+        let written = written.ok_or_else(|| {
+            format!(
+                "{} never acts with these settings, as an agent without them",
+                policy.name
+            )
+        })?;
+        let setting = match kind {
+            Some(NativeKind::OfSetting(setting)) => Some(setting),
+            _ => None,
+        };
+        let is_changed = |name: &&str| policy.knob(name).map(|knob| knob.value) != knobs.get(name);
+        let chosen = setting.filter(is_changed).map(|name| (name, vec![&*class]));
+        notes.extend(without_effect(&written, &class, &settings, chosen));
+        written.text
+    } else {
+        native.write(kind_name.as_deref(), settings)
+    };
     Ok(Exported {
-        text: native.form.write(kind_name.as_deref(), &settings),
+        text,
         file: native.file,
         notes,
     })
 }
 
-/// Returns the setting of a knob that is not a clause. Returns `None` if the configuration has none, with a note if the
-/// knob is not at its default.
+/// Returns notes for changed settings that a program does not contain. `chosen` is the setting of the class.
+fn without_effect(
+    written: &Written,
+    class: &str,
+    settings: &[Setting<'_>],
+    chosen: Option<(&str, Vec<&str>)>,
+) -> Vec<String> {
+    let changed = settings
+        .iter()
+        .filter_map(|setting| Some((setting.changed?, setting.path.clone())));
+    let mut missing: Vec<&str> = Vec::new();
+    let mut found: Vec<&str> = Vec::new();
+    for (name, path) in changed.chain(chosen) {
+        if written.has(&path, class) {
+            found.push(name);
+        } else if !missing.contains(&name) {
+            missing.push(name);
+        }
+    }
+    missing.retain(|name| !found.contains(name));
+    missing
+        .iter()
+        .map(|name| format!("{name} has no effect with the other settings: not written."))
+        .collect()
+}
+
+/// Returns the setting of a knob that is not a clause, once for each class that has it. Returns none if the configuration
+/// has none, with a note if the knob is not at its default.
 fn exported_setting<'a>(
     native: &Native,
     clause_keys: &ClauseKeys<'_>,
     knob: &'a Knob,
     knobs: &KnobValues,
     notes: &mut Vec<String>,
-) -> Option<Setting<'a>> {
+) -> Vec<Setting<'a>> {
     let value = knobs.get(&knob.name).unwrap_or(knob.value);
     let is_unset = knob.unset == Some(value) && knob.unset == Some(knob.value);
     if clauses::is_clause(knob) || clauses::is_switch(knob) || is_unset {
-        return None;
+        return Vec::new();
     }
     let mut note_changed = |note: String| notes.extend((value != knob.value).then_some(note));
     let name = &knob.name;
@@ -183,15 +284,19 @@ fn exported_setting<'a>(
         note_changed(format!(
             "{name} has no effect while {switch} is off: not written."
         ));
-        return None;
+        return Vec::new();
     }
-    let path = knob.key.as_deref().and_then(|key| native.path(key));
-    let (Some(key), Some(path)) = (&knob.key, path) else {
+    let paths = knob
+        .key
+        .as_deref()
+        .map_or_else(Vec::new, |key| native.paths(key));
+    let (Some(key), false) = (&knob.key, paths.is_empty()) else {
         let key = knob.key.as_ref();
         let key = key.map_or_else(String::new, |key| format!(" ({key})"));
         note_changed(format!("{name}{key} cannot be written to {}.", native.file));
-        return None;
+        return Vec::new();
     };
+    let changed = (value != knob.value).then_some(&*knob.name);
     let value = if knob.unset == Some(value) {
         Value::Null
     } else {
@@ -199,16 +304,18 @@ fn exported_setting<'a>(
     };
     // A choice with a space is a description, not a value.
     if value.as_str().is_some_and(|name| name.contains(' ')) {
-        return None;
+        return Vec::new();
     }
     if let Some(why) = &knob.ignored {
         notes.push(format!("The shipped code ignores {key}: {why}"));
     }
-    Some(Setting {
+    let setting = |path| Setting {
+        changed,
         path,
-        value,
+        value: value.clone(),
         ignored: knob.ignored.as_deref(),
-    })
+    };
+    paths.into_iter().map(setting).collect()
 }
 
 /// Converts a knob's value to the system's: a name for a choice, true or false for a switch, otherwise a number.
@@ -228,7 +335,8 @@ fn native_value(knob: &Knob, value: f64) -> Value {
 /// Converts a system's own value to a knob's; `None` if it does not fit.
 fn knob_value(knob: &Knob, value: &Value) -> Option<f64> {
     if value.is_null() {
-        return knob.unset;
+        let none = || knob.choices.iter().position(|choice| choice == "none");
+        return knob.unset.or_else(|| none().map(|at| at as f64));
     }
     let text = match value {
         Value::Bool(true) => "on".to_owned(),
@@ -245,7 +353,20 @@ fn knob_value(knob: &Knob, value: &Value) -> Option<f64> {
         choice.to_lowercase() == means
     };
     let choice = knob.choices.iter().position(is_it);
-    let number = || text.trim().replace('_', "").parse().ok();
+    let number = || {
+        let text = text.trim().replace('_', "");
+        match text
+            .strip_suffix('%')
+            .filter(|_| knob.unit.starts_with("share"))
+        {
+            Some(percent) => percent
+                .trim_end()
+                .parse()
+                .ok()
+                .map(|n: f64| n / 100.0 * knob.scale),
+            None => text.parse().ok(),
+        }
+    };
     choice
         .map(|at| at as f64)
         .or_else(|| number().map(|n: f64| n / knob.scale))

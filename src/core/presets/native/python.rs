@@ -1,32 +1,27 @@
 //! Calls of Python classes with keyword arguments: `SummarizationMiddleware(trigger=("tokens", 100000))`.
 
 use serde_json::{Map, Number, Value};
-use std::fmt::Write as _;
 
-/// Writes the call of a class, and of the other classes whose settings are named `Class.setting`. Other nested settings
-/// become dictionaries, a list that starts with text a tuple.
-pub(super) fn write_call(class: &str, settings: &Value) -> String {
-    let members = || settings.as_object().into_iter().flatten();
-    let own = members().filter(|(name, _)| !is_class(name));
-    let mut text = call(class, own);
-    for (class, settings) in members().filter(|(name, _)| is_class(name)) {
-        text.push_str(&call(class, settings.as_object().into_iter().flatten()));
-    }
-    text
+/// Returns whether the first part of a key names what an argument belongs to: a class, or the model.
+pub(super) fn is_owner(name: &str) -> bool {
+    is_class(name) || name == MODEL
 }
 
-fn call<'a>(class: &str, arguments: impl Iterator<Item = (&'a String, &'a Value)>) -> String {
-    let mut text = format!("{class}(\n");
-    for (name, value) in arguments {
-        let _ = writeln!(text, "    {name}={},", literal(value));
-    }
-    text.push_str(")\n");
-    text
-}
+/// Variable that the model of an agent is assigned to.
+pub(super) const MODEL: &str = "model";
 
 /// Returns whether a name is that of a class: it begins with a capital letter.
-pub(super) fn is_class(name: &str) -> bool {
+fn is_class(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_uppercase())
+}
+
+/// Writes the argument of a call: a name of a class becomes its call, `none` the constant.
+pub(super) fn expression(value: &Value) -> String {
+    match value.as_str() {
+        Some("none") => "None".to_owned(),
+        Some(class) if is_class(class) => format!("{class}()"),
+        _ => literal(value),
+    }
 }
 
 /// Writes a value as Python does.
@@ -49,17 +44,43 @@ pub(super) fn literal(value: &Value) -> String {
     }
 }
 
-/// Returns the keyword arguments of the first call of a class; `None` without a call. A value that is not a literal is
-/// null.
-pub(super) fn arguments(text: &str, class: &str) -> Option<Value> {
+/// Returns the keyword arguments of the first call of a class or function, or of the call that is assigned to the model;
+/// `None` without a call. A value that is not a literal is null.
+pub(super) fn arguments(text: &str, name: &str) -> Option<Value> {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
-    let mut places = text.match_indices(class);
+    let mut places = text.match_indices(name);
     let rest = places.find_map(|(at, _)| {
         let is_whole = !text[..at].ends_with(is_name);
-        let rest = text[at + class.len()..].trim_start().strip_prefix('(')?;
+        let rest = text[at + name.len()..].trim_start();
+        let rest = if name == MODEL {
+            let call = rest.strip_prefix('=')?.trim_start();
+            call.trim_start_matches(|c| is_name(c) || c == '.')
+        } else {
+            rest
+        };
+        let rest = rest.strip_prefix('(')?;
         (is_whole && !is_comment(&text[..at])).then_some(rest)
     })?;
     Some(Value::Object(Reader { rest }.keywords()))
+}
+
+/// Returns the module that a program imports a name from.
+pub(super) fn module_of<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let mut statements = text.match_indices("from ");
+    statements.find_map(|(at, _)| {
+        let is_statement = text[..at].is_empty() || text[..at].ends_with('\n');
+        let (module, names) = text[at..].strip_prefix("from ")?.split_once(" import ")?;
+        let names = match names.trim_start().strip_prefix('(') {
+            Some(names) => names.split(')').next()?,
+            None => names.lines().next()?,
+        };
+        let is_here = names
+            .lines()
+            .filter_map(|line| line.split('#').next())
+            .flat_map(|line| line.split(','))
+            .any(|imported| imported.split_whitespace().next() == Some(name));
+        (is_statement && is_here && !module.contains('\n')).then_some(module)
+    })
 }
 
 /// Returns whether a position in a program, given by the text before it, is in a comment or in a string of one line.
@@ -112,8 +133,11 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a value up to the next comma or closing bracket; null if it is no literal.
+    ///
+    /// The call of a class without arguments is its name, and a function that compares with a number is that number.
     fn value(&mut self, depth: usize) -> Value {
         self.skip_space();
+        let start = self.rest;
         let value = match self.rest.chars().next() {
             Some('(' | '[') if depth < MAX_DEPTH => self.list(depth + 1),
             Some('{') if depth < MAX_DEPTH => self.dictionary(depth + 1),
@@ -130,10 +154,14 @@ impl<'a> Reader<'a> {
                 }
             },
         };
-        if self.skip_expression() {
-            Value::Null
-        } else {
-            value
+        if !self.skip_expression() {
+            return value;
+        }
+        let expression = start[..start.len() - self.rest.len()].trim();
+        match expression.strip_suffix("()") {
+            Some(class) if is_class(class) => Value::from(class),
+            _ if expression.starts_with("lambda") => threshold(expression),
+            _ => Value::Null,
         }
     }
 
@@ -233,6 +261,14 @@ impl<'a> Reader<'a> {
             self.rest = comment[end..].trim_start();
         }
     }
+}
+
+/// Returns the number that a function compares with: `lambda context: len(context["items"]) >= 10`; null without one.
+fn threshold(function: &str) -> Value {
+    let number = function.rsplit_once(">=").map(|(_, number)| number.trim());
+    number
+        .and_then(|number| number.replace('_', "").parse::<i64>().ok())
+        .map_or(Value::Null, Value::from)
 }
 
 #[cfg(test)]

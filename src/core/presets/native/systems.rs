@@ -23,6 +23,10 @@ pub struct Native {
     pub off: &'static [(&'static str, bool)],
     /// Key of the model's context window, if any.
     pub window: Option<&'static str>,
+    /// The `type` of each limit that is an object.
+    pub(super) limit_kinds: &'static [(&'static str, &'static str)],
+    /// The configuration is written within the first place of `also_in`.
+    pub(super) is_enclosed: bool,
     /// Presets with the class or the `type` that their configuration names.
     pub(super) kinds: &'static [(&'static str, NativeKind)],
     /// Imports a whole configuration, if it contains more than settings can express.
@@ -41,6 +45,8 @@ const fn native(system: &'static str, form: FileFormat, file: &'static str) -> N
         also_in: &[],
         off: &[],
         window: None,
+        limit_kinds: &[],
+        is_enclosed: false,
         kinds: &[],
         import_whole: None,
         select_profile: None,
@@ -87,11 +93,13 @@ pub static NATIVE: &[Native] = &[
             ("anthropic", Fixed("clear_tool_uses_20250919")),
             ("anthropic-compaction", Fixed("compact_20260112")),
         ],
-        ..native(
-            "anthropic",
-            Json,
-            "an edit of context_management (the types of its trigger and keep to be added)",
-        )
+        limit_kinds: &[
+            ("trigger", "input_tokens"),
+            ("keep", "tool_uses"),
+            ("clear_at_least", "input_tokens"),
+        ],
+        is_enclosed: true,
+        ..native("anthropic", Json, "the body of a request")
     },
     native("copilot-chat", FlatJson, "settings.json"),
     Native {
@@ -119,42 +127,66 @@ pub static NATIVE: &[Native] = &[
             ("openhands-recent", Fixed("RecentEventsCondenser")),
             ("openhands-amortized", Fixed("AmortizedForgettingCondenser")),
         ],
-        ..native("openhands", PythonCall, "call of the condenser")
+        ..native(
+            "openhands",
+            PythonCall,
+            "a Python program with the condenser",
+        )
     },
     Native {
         kinds: &[
             ("langchain", Fixed("ClearToolUsesEdit")),
             ("langchain-summarization", Fixed("SummarizationMiddleware")),
         ],
-        ..native("langchain", PythonCall, "call of the middleware")
+        ..native(
+            "langchain",
+            PythonCall,
+            "a Python program with the middleware",
+        )
     },
     Native {
         kinds: &[("agent-framework", OfSetting("strategy"))],
-        ..native("agent-framework", PythonCall, "call of the strategy")
+        ..native(
+            "agent-framework",
+            PythonCall,
+            "a Python program with the strategy",
+        )
     },
     Native {
         kinds: &[("adk", Fixed("EventsCompactionConfig"))],
-        ..native("adk", PythonCall, "call of EventsCompactionConfig")
+        ..native(
+            "adk",
+            PythonCall,
+            "a Python program with the settings of App",
+        )
     },
     Native {
         kinds: &[("deepagents", Fixed("SummarizationMiddleware"))],
-        ..native("deepagents", PythonCall, "call of the middleware")
+        ..native(
+            "deepagents",
+            PythonCall,
+            "a Python program with the middleware",
+        )
     },
     Native {
         kinds: &[("strands", OfSetting("manager"))],
-        ..native("strands", PythonCall, "call of the conversation manager")
+        ..native(
+            "strands",
+            PythonCall,
+            "a Python program with the conversation manager",
+        )
     },
     Native {
         kinds: &[("pydantic-ai", OfSetting("capability"))],
-        ..native("pydantic-ai", PythonCall, "call of the capability")
+        ..native(
+            "pydantic-ai",
+            PythonCall,
+            "a Python program with the capability",
+        )
     },
     Native {
         kinds: &[("haystack", OfSetting("compactor"))],
-        ..native(
-            "haystack",
-            PythonCall,
-            "calls of the compactor and the hook",
-        )
+        ..native("haystack", PythonCall, "a Python program with the hook")
     },
     native("pi", Json, "settings.json"),
     Native {
@@ -175,8 +207,8 @@ pub static NATIVE: &[Native] = &[
     native("aider", Yaml, ".aider.conf.yml"),
     native(
         "openai-agents",
-        Json,
-        "arguments by class (compaction: OpenAIResponsesCompactionSession)",
+        PythonCall,
+        "a Python program with the session and the settings of a run",
     ),
     Native {
         root: &["pruneMessages"],
