@@ -4,7 +4,7 @@ use super::args::{GlobalOptions, open_sessions};
 use super::output::note;
 use crate::engine::Case;
 use crate::exec::stores::find_in;
-use crate::exec::{is_database, is_folder, is_managed};
+use crate::exec::{is_database, is_folder, is_managed, is_well_formed};
 use crate::progress::Progress;
 use anyhow::bail;
 use schemars::JsonSchema;
@@ -21,6 +21,8 @@ pub(super) struct Targets {
     files: Vec<Target>,
     /// Managed conversations in folders. They would count their sources twice.
     managed: Vec<PathBuf>,
+    /// A damaged file is reported beside the results instead of ending the command.
+    reports_damage: bool,
 }
 
 /// A session file.
@@ -64,6 +66,7 @@ pub(super) struct Skipped(Vec<SkippedSession>);
 struct SkippedSession {
     id: SessionId,
     reason: String,
+    is_damaged: bool,
 }
 
 /// A session that was not read.
@@ -75,6 +78,8 @@ pub(super) struct SkippedEntry<'a> {
     conversation: Option<usize>,
     /// Why the session was not read.
     reason: &'a str,
+    /// Whether the file is damaged. False for a file without a session, and for a managed conversation.
+    damaged: bool,
 }
 
 impl Targets {
@@ -125,7 +130,19 @@ impl Targets {
                 "--restart, --error, --pin, --clear and --drop apply to one session; give one file"
             );
         }
-        Ok(Self { files, managed })
+        Ok(Self {
+            files,
+            managed,
+            reports_damage: false,
+        })
+    }
+
+    /// Reports a damaged file beside the results, even one that was given by its path.
+    pub(super) fn reporting_damage(self) -> Self {
+        Self {
+            reports_damage: true,
+            ..self
+        }
     }
 
     /// Returns true if there may be several sessions.
@@ -143,18 +160,20 @@ impl Targets {
         let mut visited = Visited {
             callback: &mut callback,
             n: 0,
+            reports_damage: self.reports_damage,
             skipped: Skipped::default(),
         };
         for path in &self.managed {
             let (file, conversation) = (shown(path), None);
             let why = format!("{file} is a managed conversation, whose source counts instead");
-            visited.skip(SessionId { file, conversation }, why);
+            visited.skip(SessionId { file, conversation }, why, false);
         }
         for target in &self.files {
             target.each(shared, &mut visited)?;
         }
         let Visited { n, skipped, .. } = visited;
-        if let (0, Some(first)) = (n, skipped.0.first()) {
+        let has_report = self.reports_damage && skipped.damaged().next().is_some();
+        if let (0, Some(first), false) = (n, skipped.0.first(), has_report) {
             bail!(
                 "none of these files holds a session; the first: {}",
                 first.reason
@@ -169,6 +188,8 @@ impl Targets {
 struct Visited<'a> {
     callback: &'a mut dyn FnMut(&SessionId, &Case) -> anyhow::Result<()>,
     n: usize,
+    /// As in [`Targets`].
+    reports_damage: bool,
     skipped: Skipped,
 }
 
@@ -204,14 +225,14 @@ impl Target {
             let id = self.session_id(Some(*number).filter(|_| several.are_numbered()));
             if visited.n >= MAX_SESSIONS {
                 let why = format!("{id} and following: only {MAX_SESSIONS} sessions are read");
-                visited.skip(id, why);
+                visited.skip(id, why, false);
                 break;
             }
             let case = shared.case_of(&several, *number);
             match case.and_then(|case| with_calls(&id, case)) {
                 Ok(case) => visited.visit(&id, &case)?,
                 Err(error) if numbers.len() > 1 => {
-                    visited.skip(id, format!("{error:#}"));
+                    visited.skip(id, format!("{error:#}"), false);
                 }
                 Err(error) => return self.skip(visited, error),
             }
@@ -221,10 +242,11 @@ impl Target {
 
     /// Skips the file if it was found in a folder. A file that was given is an error.
     fn skip(&self, visited: &mut Visited<'_>, error: anyhow::Error) -> anyhow::Result<()> {
-        if !self.of_folder {
+        let is_damaged = self.path.is_file() && !is_well_formed(&self.path);
+        if !self.of_folder && !(is_damaged && visited.reports_damage) {
             return Err(error);
         }
-        visited.skip(self.session_id(None), format!("{error:#}"));
+        visited.skip(self.session_id(None), format!("{error:#}"), is_damaged);
         Ok(())
     }
 
@@ -242,8 +264,12 @@ impl Visited<'_> {
         (self.callback)(id, case)
     }
 
-    fn skip(&mut self, id: SessionId, reason: String) {
-        self.skipped.0.push(SkippedSession { id, reason });
+    fn skip(&mut self, id: SessionId, reason: String, is_damaged: bool) {
+        self.skipped.0.push(SkippedSession {
+            id,
+            reason,
+            is_damaged,
+        });
     }
 }
 
@@ -261,20 +287,30 @@ impl Skipped {
             file: &skipped.id.file,
             conversation: skipped.id.number(),
             reason: &skipped.reason,
+            damaged: skipped.is_damaged,
         });
         skipped.collect()
     }
 
-    /// Prints a note if sessions were skipped.
+    /// Returns the damaged files with the reason why each cannot be read.
+    pub(super) fn damaged(&self) -> impl Iterator<Item = (&SessionId, &str)> {
+        let damaged = self.0.iter().filter(|skipped| skipped.is_damaged);
+        damaged.map(|skipped| (&skipped.id, &*skipped.reason))
+    }
+
+    /// Prints a note if sessions were skipped, and one for each damaged file.
     fn print_note(&self) {
-        let are_files = self.0.iter().all(|one| one.id.conversation.is_none());
+        let damaged = self.damaged().map(|(_, reason)| reason);
+        damaged.for_each(|reason| note(&format!("damaged: {reason}")));
+        let rest: Vec<&SkippedSession> = self.0.iter().filter(|one| !one.is_damaged).collect();
+        let are_files = rest.iter().all(|one| one.id.conversation.is_none());
         let what = if are_files { "files" } else { "sessions" };
-        match &self.0[..] {
+        match &rest[..] {
             [] => {}
             [one] => note(&format!("skipped: {}", one.reason)),
             [first, ..] => note(&format!(
                 "{} {what} are skipped; the first: {}",
-                self.0.len(),
+                rest.len(),
                 first.reason
             )),
         }

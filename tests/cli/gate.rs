@@ -69,8 +69,11 @@ fn unchanged_results_pass_and_the_baseline_holds_figures_and_settings() {
     );
     let baseline = parse_json(&fs::read_to_string(here.path().join("base.json")).unwrap());
     assert_eq!(baseline["plimsoll"], env!("CARGO_PKG_VERSION"));
-    let session = &baseline["sessions"]["kept/compacted.jsonl"];
-    assert_eq!(session["sha256"].as_str().map(str::len), Some(64));
+    let sessions = baseline["sessions"].as_object().unwrap();
+    let named = |(_, session): &(&String, &Value)| session["file"] == "kept/compacted.jsonl";
+    let (key, session) = sessions.iter().find(named).unwrap();
+    assert_eq!(session["sha256"], **key);
+    assert_eq!(key.len(), 64);
     let lane = &session["lanes"]["truncate"];
     let figures = &lane["figures"];
     let replay = [
@@ -250,11 +253,150 @@ fn a_run_that_compares_nothing_fails() {
     run_with_exit_code(here.path(), 0, &gate(&["--policy", "prune"]));
     let new = here.path().join("kept/new.jsonl");
     fs::copy(here.path().join("kept/compacted.jsonl"), new).unwrap();
+    let copy = run_with_exit_code(here.path(), 0, &GATE);
+    assert!(
+        copy.ends_with("passed: 3 sessions\n"),
+        "the same content: {copy}"
+    );
+    let other = fs::read_to_string(here.path().join("kept/compacted.jsonl")).unwrap();
+    fs::write(here.path().join("kept/new.jsonl"), format!("{other}\n")).unwrap();
     let printed = run_with_exit_code(here.path(), 0, &GATE);
     assert!(
         printed.ends_with("passed: 2 sessions; nothing to compare in 1 session\n"),
         "{printed}"
     );
+}
+
+#[test]
+fn a_baseline_knows_sessions_by_their_content() {
+    let here = with_baseline();
+    let folder = here.path().join("kept");
+    let absolute = folder.to_string_lossy().into_owned();
+    let baseline = here.path().join("base.json").to_string_lossy().into_owned();
+    let base = ["--policy", "truncate", "--baseline", &*baseline];
+    let (one, other) = ("kept/handoff.json", "./kept/../kept/compacted.jsonl");
+    for (from, targets) in [
+        (here.path(), &["./kept/"][..]),
+        (here.path(), &[&*absolute]),
+        (here.path(), &[one, other]),
+        (&*folder, &["."]),
+    ] {
+        let args = [&["gate"][..], targets, &base].concat();
+        let printed = run_with_exit_code(from, 0, &args);
+        assert!(
+            printed.ends_with("passed: 2 sessions\n"),
+            "{targets:?}: {printed}"
+        );
+    }
+    // Moved and renamed.
+    fs::create_dir(here.path().join("moved")).unwrap();
+    fs::rename(
+        folder.join("handoff.json"),
+        here.path().join("moved/other.json"),
+    )
+    .unwrap();
+    let printed = run_with_exit_code(here.path(), 0, &[&["gate", "moved"][..], &base].concat());
+    assert!(printed.ends_with("passed: 1 session\n"), "{printed}");
+    assert!(
+        printed.contains("not checked: 1 session of the baseline, such as kept/compacted.jsonl")
+    );
+    // Other content under a name of the baseline, in another folder.
+    let text = fs::read_to_string(folder.join("compacted.jsonl")).unwrap();
+    fs::write(
+        here.path().join("moved/compacted.jsonl"),
+        format!("{text}\n"),
+    )
+    .unwrap();
+    let printed = run_with_exit_code(here.path(), 1, &[&["gate", "moved"][..], &base].concat());
+    assert!(
+        printed.contains("FAIL moved/compacted.jsonl  its content differs"),
+        "{printed}"
+    );
+}
+
+#[test]
+fn failures_are_last() {
+    let here = with_baseline();
+    let file = here.path().join("kept/compacted.jsonl");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, format!("{text}\n")).unwrap();
+    let printed = run_with_exit_code(here.path(), 1, &GATE);
+    let at = |text: &str| {
+        printed
+            .find(text)
+            .unwrap_or_else(|| panic!("{text}: {printed}"))
+    };
+    assert!(
+        at("ok   kept/handoff.json") < at("FAIL kept/compacted.jsonl"),
+        "{printed}"
+    );
+    assert!(printed.ends_with("failed: 1 of 2 sessions\n"), "{printed}");
+}
+
+#[test]
+fn damaged_files_fail_unless_they_are_allowed() {
+    let here = folder_with_samples();
+    let kept = here.path().join("kept");
+    let whole = fs::read_to_string(kept.join("handoff.json")).unwrap();
+    fs::write(kept.join("a-cut.json"), &whole[..whole.len() / 2]).unwrap();
+    fs::write(kept.join("b-empty.jsonl"), "").unwrap();
+    fs::write(kept.join("notes.json"), "{\"a\": 1}").unwrap();
+    let gate = ["gate", "kept", "--policy", "recorded", "--max-peak", "900%"];
+    let run = |code: i32, more: &[&str]| {
+        run_with_exit_code(here.path(), code, &[&gate[..], more].concat())
+    };
+    let printed = run(1, &["--junit", "r.xml"]);
+    let lines: Vec<&str> = printed.lines().collect();
+    let [.., cut, empty, last] = &lines[..] else {
+        panic!("{printed}");
+    };
+    assert!(
+        cut.starts_with("FAIL kept/a-cut.json  damaged: "),
+        "{printed}"
+    );
+    assert!(
+        empty.starts_with("FAIL kept/b-empty.jsonl  damaged: "),
+        "{printed}"
+    );
+    assert_eq!(*last, "failed: 2 files damaged");
+    assert!(
+        printed.contains("ok   kept/handoff.json"),
+        "the others are judged: {printed}"
+    );
+    let xml = fs::read_to_string(here.path().join("r.xml")).unwrap();
+    assert_eq!(xml.matches("<failure ").count(), 2, "{xml}");
+    let result = parse_json(&run(1, &["--json"]));
+    assert_eq!(result["passed"], false);
+    let damaged = result["skipped"].as_array().unwrap().iter();
+    let damaged: Vec<&Value> = damaged.filter(|one| one["damaged"] == true).collect();
+    assert_eq!(damaged.len(), 2, "{result}");
+    // No baseline of a part of the sessions.
+    run(1, &["--baseline", "base.json", "--write-baseline"]);
+    assert!(!here.path().join("base.json").exists());
+    let printed = run(0, &["--allow-damaged"]);
+    assert!(printed.ends_with("passed: 2 sessions\n"), "{printed}");
+    // Given by their paths.
+    let files = [
+        "gate",
+        "kept/a-cut.json",
+        "kept/handoff.json",
+        "--policy",
+        "none",
+        "--max-peak",
+        "9",
+    ];
+    let printed = run_with_exit_code(here.path(), 1, &files);
+    assert!(printed.contains("ok   kept/handoff.json"), "{printed}");
+    let missing = [
+        "gate",
+        "kept/gone.json",
+        "kept/handoff.json",
+        "--policy",
+        "none",
+        "--max-peak",
+        "9",
+    ];
+    run_with_exit_code(here.path(), 2, &missing);
 }
 
 #[test]
@@ -376,7 +518,7 @@ fn an_invalid_baseline_is_rejected() {
     let path = here.path().join("base.json");
     let text = fs::read_to_string(&path).unwrap();
     let invalid = [
-        text.replace("\"format_version\": 2", "\"format_version\": 3"),
+        text.replace("\"format_version\": 3", "\"format_version\": 4"),
         text.replace("\"tokens_sent\": ", "\"tokens_sent\": -"),
         text.replace("\"peak_share\": 0", "\"peak_share\": 1e999"),
         "[".repeat(10_000),

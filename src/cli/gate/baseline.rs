@@ -5,7 +5,7 @@ use crate::cli::figures::FiguresEntry;
 use crate::exec::OwnFileKind;
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Marker that identifies a file as a baseline.
 pub(super) const KIND: &str = "baseline of plimsoll gate";
@@ -16,7 +16,7 @@ pub(super) const FILE_KIND: OwnFileKind = OwnFileKind {
 };
 
 /// Version of the file format.
-const FORMAT_VERSION: u32 = 2;
+const FORMAT_VERSION: u32 = 3;
 
 /// A baseline file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ pub(super) struct Baseline {
     format_version: u32,
     /// Version of the program that wrote the baseline.
     plimsoll: String,
-    /// Sessions by file, with the number of the conversation if the file holds several.
+    /// Sessions by the SHA-256 of their content: a file may be given by another path, moved or renamed.
     pub(super) sessions: BTreeMap<String, BaselineSession>,
 }
 
@@ -46,6 +46,8 @@ struct Header {
 pub(super) struct BaselineSession {
     /// SHA-256 of the file, or of the session's messages if the file holds several sessions.
     pub(super) sha256: String,
+    /// Path of the file as it was given.
+    pub(super) file: String,
     /// Number of the conversation in the file, from 1.
     pub(super) conversation: usize,
     pub(super) counter: String,
@@ -106,6 +108,12 @@ impl BaselineLane {
 }
 
 impl BaselineSession {
+    /// Returns the number of components by which two paths end alike.
+    fn common_end(&self, file: &str) -> usize {
+        let parts = self.file.rsplit('/').zip(file.rsplit('/'));
+        parts.take_while(|(one, other)| one == other).count()
+    }
+
     /// Returns the inputs that differ from the baseline, except the file's content.
     pub(super) fn changes(&self, before: &Self) -> Vec<String> {
         let mut changes = Vec::new();
@@ -136,14 +144,22 @@ impl BaselineSession {
 
 impl Baseline {
     /// Creates the baseline of `sessions`, with this program's version.
-    pub(super) fn new(sessions: BTreeMap<String, BaselineSession>) -> Self {
+    pub(super) fn new(sessions: impl Iterator<Item = BaselineSession>) -> Self {
         Self {
             file: String::new(),
             kind: KIND.to_owned(),
             format_version: FORMAT_VERSION,
             plimsoll: env!("CARGO_PKG_VERSION").to_owned(),
-            sessions,
+            sessions: sessions.map(|s| (s.sha256.clone(), s)).collect(),
         }
+    }
+
+    /// Returns the sessions whose content is not among `here`.
+    pub(super) fn others(&self, here: &BTreeSet<&str>) -> Vec<&BaselineSession> {
+        let sessions = self.sessions.values();
+        sessions
+            .filter(|session| !here.contains(&*session.sha256))
+            .collect()
     }
 
     /// Parses a baseline.
@@ -180,4 +196,19 @@ impl Baseline {
     pub(super) fn text(&self) -> anyhow::Result<String> {
         Ok(format!("{}\n", serde_json::to_string_pretty(self)?))
     }
+}
+
+/// Returns the session of a baseline that has the file name and number of a session whose content it does not contain: its
+/// content was changed. Of several, returns the one whose path is most alike.
+pub(super) fn changed_from(
+    others: &[&BaselineSession],
+    session: &BaselineSession,
+) -> Option<usize> {
+    let number = session.conversation;
+    let same = others.iter().enumerate().filter_map(|(at, other)| {
+        let alike = other.common_end(&session.file);
+        (alike > 0 && other.conversation == number).then_some((alike, at))
+    });
+    same.max_by_key(|(alike, at)| (*alike, std::cmp::Reverse(*at)))
+        .map(|(_, at)| at)
 }

@@ -35,6 +35,7 @@ impl Verdict {
     /// Returns the content of the file.
     pub(super) fn junit(&self) -> String {
         let mut suites: Vec<Suite> = self.sessions.iter().map(suite).collect();
+        suites.extend(self.damaged().map(|(id, reason)| damaged(&id.file, reason)));
         if self.compared_nothing() {
             suites.push(nothing_compared(self.nothing_compared_text()));
         }
@@ -124,6 +125,13 @@ impl Suite {
 fn nothing_compared(why: &str) -> Suite {
     let mut suite = Suite::new("plimsoll gate".to_owned());
     suite.case("plimsoll gate", "compared", Some(why));
+    suite
+}
+
+/// Returns the suite of a file that cannot be read, which fails.
+fn damaged(file: &str, reason: &str) -> Suite {
+    let mut suite = Suite::new(file.to_owned());
+    suite.case(file, "readable", Some(reason));
     suite
 }
 

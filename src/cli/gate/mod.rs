@@ -14,7 +14,7 @@ use super::targets::{SessionId, Skipped, Targets};
 use crate::analysis::tune::{Check, Limits, checks};
 use crate::exec::evaluate::EvaluatedSession;
 use crate::exec::{check_own, read_own, write_own};
-use baseline::{Baseline, BaselineLane, BaselineSession};
+use baseline::{Baseline, BaselineLane, BaselineSession, changed_from};
 pub(super) use json_output::Gate;
 use options::Options;
 use retained::{LaneCheck, Retained};
@@ -25,8 +25,8 @@ use std::path::{Path, PathBuf};
 /// Check policies against limits and a baseline, for continuous integration
 #[derive(Debug, clap::Args)]
 #[command(
-    mut_arg("policies", |arg| arg.help("Preset or policy file; @LANE names it (required, repeatable)")),
-    after_help = "Exit code 1: a regression, an exceeded limit, or nothing that could be compared or judged.\n\nExamples:\n  plimsoll gate sample_sessions --policy prune --baseline gate.json --write-baseline\n  plimsoll gate sample_sessions --policy prune --baseline gate.json"
+    mut_arg("policies", |arg| arg.help("Preset, policy file, or recorded for the run as it was; @LANE names it (required, repeatable)")),
+    after_help = "Exit code 1: a regression, an exceeded limit, a damaged file, or nothing that could be compared or judged.\n\nExamples:\n  plimsoll gate sample_sessions --policy prune --baseline gate.json --write-baseline\n  plimsoll gate sample_sessions --policy prune --baseline gate.json"
 )]
 pub(super) struct Args {
     /// Session files or folders
@@ -67,6 +67,8 @@ struct Verdict {
     /// Sessions of the baseline that are not among these files.
     not_checked: Vec<String>,
     skipped: Skipped,
+    /// Damaged files are skipped.
+    allows_damaged: bool,
 }
 
 impl Args {
@@ -75,7 +77,7 @@ impl Args {
         // Options are checked before a large file is read.
         let lanes = options.lanes(shared)?;
         options.check()?;
-        let targets = Targets::new("gate", &self.targets, shared)?;
+        let targets = Targets::new("gate", &self.targets, shared)?.reporting_damage();
         let baseline = opened(options)?;
         let retained = match options.min_retained()? {
             Some((least, log)) => Some(Retained::open(log, least)?),
@@ -90,7 +92,7 @@ impl Args {
             let survival = replay::survival(case, &lanes, &limits.survival);
             let before = baseline
                 .as_ref()
-                .and_then(|known| known.sessions.get(&id.to_string()));
+                .and_then(|known| known.sessions.get(&current.sha256));
             if retained.is_some() {
                 evaluated.push(EvaluatedSession::new(case.clone()));
             }
@@ -99,7 +101,7 @@ impl Args {
             Ok(())
         })?;
         let mut verdict = Verdict {
-            not_checked: not_checked(baseline.as_ref(), &sessions),
+            not_checked: compare_content(baseline.as_ref(), &mut sessions),
             baseline,
             written: None,
             sessions,
@@ -108,6 +110,7 @@ impl Args {
                 None => Vec::new(),
             },
             skipped,
+            allows_damaged: options.allow_damaged,
         };
         verdict.write(options)?;
         if shared.json {
@@ -155,11 +158,8 @@ fn judge(
     limits: &Limits,
     survival: &BTreeMap<String, Vec<Check>>,
 ) -> Judged {
-    let content_changed = before.is_some_and(|before| before.sha256 != session.sha256);
     let lanes = session.lanes.iter().map(|(name, now)| {
-        // Figures of different content are not compared.
-        let known = before.filter(|_| !content_changed);
-        let before = known.and_then(|before| before.lanes.get(name));
+        let before = before.and_then(|before| before.lanes.get(name));
         let figures = before.map(BaselineLane::figures);
         JudgedLane {
             name: name.clone(),
@@ -177,19 +177,27 @@ fn judge(
         title: title.to_owned(),
         lanes: lanes.collect(),
         changes: before.map_or_else(Vec::new, |before| session.changes(before)),
-        content_changed,
+        content_changed: false,
         session,
     }
 }
 
-/// Returns the names of the baseline's sessions that were not given.
-fn not_checked(baseline: Option<&Baseline>, sessions: &[Judged]) -> Vec<String> {
-    let known = baseline.into_iter().flat_map(|known| known.sessions.keys());
-    let here: BTreeSet<String> = sessions.iter().map(|s| s.id.to_string()).collect();
-    known
-        .filter(|name| !here.contains(*name))
-        .cloned()
-        .collect()
+/// Marks the sessions whose content differs from the baseline's. Returns the names of the baseline's sessions that were not
+/// given.
+fn compare_content(baseline: Option<&Baseline>, sessions: &mut [Judged]) -> Vec<String> {
+    let here: BTreeSet<&str> = sessions.iter().map(|s| &*s.session.sha256).collect();
+    let mut others = baseline.map_or_else(Vec::new, |known| known.others(&here));
+    let is_known = |judged: &Judged| {
+        baseline.is_some_and(|known| known.sessions.contains_key(&judged.session.sha256))
+    };
+    for judged in sessions.iter_mut().filter(|judged| !is_known(judged)) {
+        if let Some(at) = changed_from(&others, &judged.session) {
+            others.remove(at);
+            judged.content_changed = true;
+        }
+    }
+    let names = others.iter().map(|session| session.file.clone());
+    names.collect()
 }
 
 impl JudgedLane {
@@ -213,7 +221,14 @@ impl Verdict {
     /// Returns whether all checks passed, and there is at least one or a baseline was written.
     fn passed(&self) -> bool {
         let retained = self.retained.iter().all(|found| found.check.ok);
-        self.sessions.iter().all(Judged::passed) && retained && !self.compared_nothing()
+        let is_whole = self.damaged().next().is_none();
+        self.sessions.iter().all(Judged::passed) && retained && is_whole && !self.compared_nothing()
+    }
+
+    /// Returns the damaged files with the reason why each cannot be read, unless they are allowed.
+    fn damaged(&self) -> impl Iterator<Item = (&SessionId, &str)> {
+        let damaged = self.skipped.damaged();
+        damaged.filter(|_| !self.allows_damaged)
     }
 
     /// Returns the number of checks of all lanes.
@@ -252,12 +267,10 @@ impl Verdict {
 
     /// Writes the requested files.
     fn write(&mut self, options: &Options) -> anyhow::Result<()> {
-        if let Some(path) = options.baseline.as_ref().filter(|_| options.write_baseline) {
-            let sessions = self
-                .sessions
-                .iter()
-                .map(|s| (s.id.to_string(), s.session.clone()));
-            let text = Baseline::new(sessions.collect::<BTreeMap<_, _>>()).text()?;
+        let is_written = options.write_baseline && self.damaged().next().is_none();
+        if let Some(path) = options.baseline.as_ref().filter(|_| is_written) {
+            let sessions = self.sessions.iter().map(|s| s.session.clone());
+            let text = Baseline::new(sessions).text()?;
             write_own(path, &text, baseline::FILE_KIND)?;
             self.written = Some(path.to_string_lossy().into_owned());
         }
@@ -269,8 +282,17 @@ impl Verdict {
 
     fn text(&self) -> String {
         let mut text = String::new();
-        for judged in &self.sessions {
+        // Failures are last: the end of the output is what is seen.
+        let (passed, failed): (Vec<_>, Vec<_>) = self.sessions.iter().partition(|s| s.passed());
+        for judged in passed.iter().chain(&failed) {
             judged.text(&mut text, self.baseline.is_some());
+        }
+        for (id, reason) in self.damaged() {
+            let (file, reason) = (clean(&id.file), clean(reason));
+            let _ = writeln!(
+                text,
+                "FAIL {file}  damaged: {reason}; --allow-damaged skips it"
+            );
         }
         for LaneCheck { lane, check } in &self.retained {
             let mark = mark(std::slice::from_ref(check));
@@ -297,15 +319,19 @@ impl Verdict {
                 clean(&self.not_checked[0])
             );
         }
-        let n_failed = self.sessions.iter().filter(|s| !s.passed()).count();
+        let n_failed = failed.len();
         let n = counted(self.sessions.len(), "session");
         let n_lanes = self.retained.iter().filter(|found| !found.check.ok).count();
         if n_lanes > 0 {
             let lanes = counted(n_lanes, "lane");
             let _ = writeln!(text, "failed: effect retained of {lanes} over all sessions");
         }
+        let n_damaged = self.damaged().count();
+        if n_damaged > 0 {
+            let _ = writeln!(text, "failed: {} damaged", counted(n_damaged, "file"));
+        }
         let _ = match (n_failed, self.written.is_some()) {
-            (0, _) if n_lanes > 0 => Ok(()),
+            (0, _) if n_lanes > 0 || n_damaged > 0 => Ok(()),
             (0, true) => Ok(()),
             (0, false) if self.compared_nothing() => {
                 writeln!(text, "{}", self.nothing_compared_text())
@@ -340,7 +366,8 @@ impl Judged {
         for change in &self.changes {
             let _ = writeln!(text, "     {file}  changed: {}", clean(change));
         }
-        for lane in &self.lanes {
+        let (passed, failed): (Vec<_>, Vec<_>) = self.lanes.iter().partition(|l| l.passed());
+        for lane in passed.into_iter().chain(failed) {
             let mark = mark(&lane.checks);
             let name = clean(&lane.name);
             let is_new = has_baseline && lane.before.is_none() && !self.content_changed;

@@ -3,7 +3,7 @@
 use super::replay::GatedLanes;
 use crate::analysis::facts::FactKind;
 use crate::analysis::tune::{Limit, Limits, MinSurvival};
-use crate::cli::args::{GlobalOptions, fact_kind, number};
+use crate::cli::args::{GlobalOptions, fact_kind, number, share_number};
 use crate::cli::billing::BillingArgs;
 use crate::cli::lanes::{self, Lane, LaneArgs};
 use crate::exec::{OwnPresets, fingerprint, policy_text};
@@ -49,6 +49,9 @@ pub(super) struct Options {
     /// Fail if a policy thrashes, stays above its trigger or halts
     #[arg(long, help_heading = "Limits")]
     no_thrash: bool,
+    /// Skip files that cannot be read instead of failing
+    #[arg(long, help_heading = "Limits")]
+    pub(super) allow_damaged: bool,
     #[command(flatten)]
     pub(super) billing: BillingArgs,
 }
@@ -124,11 +127,7 @@ fn min_survival(text: &str) -> anyhow::Result<MinSurvival> {
 
 /// Parses `0.9` or `90%`.
 fn share(text: &str) -> anyhow::Result<Share> {
-    let parsed = match text.trim().strip_suffix('%') {
-        Some(percent) => number(percent).map(|n| n / 100.0),
-        None => number(text),
-    };
-    match parsed {
+    match share_number(text) {
         Some(n) if n > 0.0 && n <= 10.0 => Ok(Share(n)),
         _ => bail!("give a share of the usable window such as 0.9 or 90%"),
     }

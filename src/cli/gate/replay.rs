@@ -59,6 +59,7 @@ pub(super) fn session(
     }
     BaselineSession {
         sha256: content(&case.session, id),
+        file: id.file.clone(),
         conversation: id.number().unwrap_or(1),
         counter: case.ledger.counter.name.to_owned(),
         window: case.windows.largest().0,
@@ -98,10 +99,14 @@ fn content(session: &Session, id: &SessionId) -> String {
     let bytes = session.source.bytes.whole();
     let messages = session.messages.iter().flat_map(|message| &message.raw);
     let own: Vec<&[u8]> = messages.map(|span| &bytes[span.clone()]).collect();
-    if id.conversation.is_none() || own.is_empty() {
-        return fingerprint(&bytes);
+    match id.number() {
+        None => fingerprint(&bytes),
+        // Nothing else tells the sessions of the file apart.
+        Some(number) if own.is_empty() => {
+            fingerprint(&[&bytes[..], number.to_string().as_bytes()].concat())
+        }
+        Some(_) => fingerprint(&own.join(&b'\n')),
     }
-    fingerprint(&own.join(&b'\n'))
 }
 
 fn by_name(knobs: &KnobValues) -> BTreeMap<String, f64> {

@@ -191,6 +191,53 @@ pub(in crate::exec) fn read_bounded(path: &Path, most: u64) -> Result<Vec<u8>, L
     Ok(bytes)
 }
 
+/// Returns whether a file without a session is whole: JSON or JSON Lines without an error, a database with all its pages, or
+/// text. A file that is not may be a session that was damaged.
+pub fn is_well_formed(path: &Path) -> bool {
+    /// The name of a file with JSON ends like this.
+    const JSON: [&str; 3] = ["json", "jsonl", "ndjson"];
+    let mut bytes = Vec::new();
+    let Ok(file) = File::open(path).and_then(|file| super::unpacked(file)) else {
+        return false;
+    };
+    let read = file.bytes.take(MAX_SESSION_BYTES).read_to_end(&mut bytes);
+    if read.is_err() || bytes.trim_ascii().is_empty() {
+        return false;
+    }
+    if let Some(is_whole) = is_whole_database(&bytes) {
+        return is_whole;
+    }
+    let is_json = |text: &[u8]| serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok();
+    let name = path.to_string_lossy().to_lowercase();
+    let mut ends = name.trim_end_matches(".gz").rsplit('.');
+    let is_named_json = ends.next().is_some_and(|end| JSON.contains(&end));
+    if is_named_json || matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'[')) {
+        let mut lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+        return is_json(&bytes) || lines.all(|line| line.is_empty() || is_json(line));
+    }
+    std::str::from_utf8(&bytes).is_ok()
+}
+
+/// Returns whether a SQLite database has all pages that its header counts; `None` for other files.
+fn is_whole_database(bytes: &[u8]) -> Option<bool> {
+    bytes.strip_prefix(b"SQLite format 3\0")?;
+    let number = |at: usize, len: usize| {
+        let bytes = bytes.get(at..at + len)?;
+        Some(
+            bytes
+                .iter()
+                .fold(0_usize, |n, byte| n << 8 | usize::from(*byte)),
+        )
+    };
+    // A size of 65,536 is written as 1.
+    let page = number(16, 2).map(|size| if size == 1 { 65_536 } else { size });
+    let pages = number(28, 4);
+    Some(
+        page.zip(pages)
+            .is_some_and(|(page, pages)| page * pages <= bytes.len()),
+    )
+}
+
 /// Reads a regular file of at most `most` bytes as UTF-8.
 pub fn read_text(path: &Path, most: u64) -> Result<String, LoadError> {
     String::from_utf8(read_bounded(path, most)?).map_err(|_bytes| {
