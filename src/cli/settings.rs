@@ -1,6 +1,6 @@
 //! Settings as typed: `[LANE.]SETTING=VALUE`.
 
-use super::args::number;
+use super::args::{number, share_number};
 use super::json_values::Number;
 use super::nearest::unknown;
 use super::output::clean;
@@ -63,11 +63,20 @@ pub(super) fn value_of(option: &str, knob: &Knob, text: &str) -> anyhow::Result<
         .choices
         .iter()
         .position(|c| c.eq_ignore_ascii_case(text));
-    let value = choice.map(|at| at as f64).or_else(|| number(text));
+    let is_share = knob.unit.starts_with("share");
+    let typed = if is_share { share_number } else { number };
+    let value = choice.map(|at| at as f64).or_else(|| typed(text));
     value.ok_or_else(|| match &*knob.choices {
         [] => {
             let (name, usual) = (&knob.name, knob.value);
-            anyhow::anyhow!("{option} {name}={text}: give SETTING=NUMBER such as {name}={usual}")
+            let or_percent = if is_share {
+                ", or a percentage such as 75%"
+            } else {
+                ""
+            };
+            anyhow::anyhow!(
+                "{option} {name}={text}: give SETTING=NUMBER such as {name}={usual}{or_percent}"
+            )
         }
         choices => {
             let (name, choices) = (&knob.name, choices.join(", "));

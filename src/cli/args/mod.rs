@@ -4,7 +4,9 @@ mod error;
 mod values;
 
 pub(super) use error::one_line;
-pub(super) use values::{calls, fact_kind, nonzero_tokens, number, ordinal, row_limit};
+pub(super) use values::{
+    calls, fact_kind, nonzero_tokens, number, ordinal, row_limit, share_number,
+};
 
 use super::manual_edits::ManualEditArgs;
 use super::output::{counted, note};

@@ -86,6 +86,15 @@ pub(in crate::cli) fn number(text: &str) -> Option<f64> {
         .filter(|n| n.is_finite())
 }
 
+/// Parses a share: `0.75` or `75%`.
+pub(in crate::cli) fn share_number(text: &str) -> Option<f64> {
+    let Some(percent) = text.trim().strip_suffix('%') else {
+        return number(text);
+    };
+    // 0.29 * 100 is not 29.
+    number(percent).map(|percent| (percent * 1e7).round() / 1e9)
+}
+
 /// Parses a number of tokens.
 pub(super) fn tokens(text: &str) -> anyhow::Result<Tokens> {
     /// Maximum number of tokens, far above any context window. Sums stay exact.
@@ -136,6 +145,14 @@ mod tests {
             ["", "k", "inf", "NaN", "12x", "1e999"].map(number),
             [None; 6]
         );
+    }
+
+    #[test]
+    fn parses_percentages() {
+        assert_eq!(share_number("75%"), Some(0.75));
+        assert_eq!(share_number(" 12.5 % "), Some(0.125));
+        assert_eq!(share_number("0.29"), Some(0.29));
+        assert_eq!(share_number("%"), None);
     }
 
     #[test]

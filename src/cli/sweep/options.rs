@@ -1,7 +1,7 @@
 //! Options of `plimsoll sweep`: the values to try, their number and the preference.
 
 use crate::analysis::tune::{Axis, RiskAxis, Scale, Subject, Values};
-use crate::cli::args::{GlobalOptions, fact_kind, number};
+use crate::cli::args::{GlobalOptions, fact_kind, number, share_number};
 use crate::cli::billing::BillingArgs;
 use crate::cli::lanes::{Lane, LaneArgs};
 use crate::cli::nearest::unknown;
@@ -192,7 +192,7 @@ fn stepped(
     (low, high): (f64, f64),
     step: &str,
 ) -> anyhow::Result<Axis> {
-    let n = number(step)
+    let n = share_number(step)
         .filter(|step| *step > 0.0)
         .map(|step| (step, (high - low) / step));
     let Some((step, n)) = n.filter(|(_, n)| (0.0..MAX_POINTS as f64).contains(n)) else {
@@ -214,7 +214,7 @@ fn points(text: &str) -> anyhow::Result<usize> {
 }
 
 fn weight(text: &str) -> anyhow::Result<Share> {
-    match number(text).filter(|n| (0.0..=1.0).contains(n)) {
+    match share_number(text).filter(|n| (0.0..=1.0).contains(n)) {
         Some(n) => Ok(Share(n)),
         None => bail!("give a number from 0 (cost only) to 1 (risk only)"),
     }
