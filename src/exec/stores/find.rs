@@ -107,18 +107,17 @@ fn find_up_to(max: usize, folder: &Path, progress: &Progress) -> Result<FoundFil
     if search.add_folder(folder) {
         return Ok(search.finish());
     }
-    let searched = search.below(folder, MAX_DEPTH, &|name| {
-        let is_sidecar = SIDECARS.iter().any(|end| name.ends_with(end));
-        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-        let is_hidden = name.starts_with('.');
-        !is_sidecar
-            && !is_hidden
-            && EXTENSIONS
-                .iter()
-                .any(|known| ending.eq_ignore_ascii_case(known))
-    });
+    let searched = search.below(folder, MAX_DEPTH, &may_hold_session);
     searched.map_err(|cancelled| LoadError(cancelled.to_string()))?;
     Ok(search.finish())
+}
+
+/// Returns whether the name of a file is that of a session.
+pub fn may_hold_session(name: &str) -> bool {
+    let is_sidecar = SIDECARS.iter().any(|end| name.ends_with(end));
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let mut known = EXTENSIONS.iter();
+    !is_sidecar && !name.starts_with('.') && known.any(|known| ending.eq_ignore_ascii_case(known))
 }
 
 struct Search<'a> {
