@@ -22,6 +22,9 @@ pub(super) fn save(picture: &Picture) -> ExitCode {
 /// Opens the window, or renders it to a picture.
 pub(super) fn open(mut args: WindowArgs) -> ExitCode {
     let screenshot = args.screenshot.take();
+    if screenshot.is_none() && !app::has_display() {
+        return ExitCode::from(cli::without_display());
+    }
     let shown = options(args).and_then(|options| {
         match screenshot {
             Some(output) => app::screenshot(options, &output),

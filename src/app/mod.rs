@@ -64,6 +64,7 @@ pub mod sessions;
 pub mod settings_panel;
 pub mod shell;
 mod start;
+mod start_error;
 pub mod theme;
 pub mod timeline;
 pub mod tune;
@@ -74,7 +75,7 @@ pub mod wording;
 mod workspace;
 
 pub use options::{LaneOption, Options};
-pub use start::{run, screenshot};
+pub use start::{has_display, run, screenshot};
 
 use crate::app::background::latest_result::WorkMode;
 use crate::app::bar::input::BarInput;

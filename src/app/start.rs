@@ -4,6 +4,7 @@ use crate::app::background::latest_result::WorkMode;
 use crate::app::compare::comparison::{IS_LIST, OpenComparison};
 use crate::app::options::Options;
 use crate::app::sessions::list::is_list;
+use crate::app::start_error;
 use crate::app::{App, picture};
 use crate::exec;
 use anyhow::Context as _;
@@ -17,14 +18,8 @@ const MIN_SIZE: [f32; 2] = [640.0, 448.0];
 ///
 /// # Errors
 ///
-/// Returns an error with advice if there is no display or the window cannot be created.
+/// Returns an error with advice if the window cannot be created.
 pub fn run(options: Options) -> anyhow::Result<()> {
-    if cfg!(target_os = "linux") && !has_display() {
-        anyhow::bail!(
-            "there is no display to open a window on. Render the same window to a file with `--screenshot OUT.png`, \
-             or start it on a virtual display: `xvfb-run -a plimsoll FILE`"
-        );
-    }
     let viewport = egui::ViewportBuilder::default()
         .with_app_id("plimsoll")
         .with_inner_size(options.size)
@@ -35,12 +30,18 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         renderer: eframe::Renderer::Glow,
         ..eframe::NativeOptions::default()
     };
-    let made = eframe::run_native(
-        "Plimsoll",
-        native,
-        Box::new(move |cc| Ok(Box::new(App::new(&cc.egui_ctx, &options)))),
-    );
-    made.map_err(|error| anyhow::anyhow!("{error}"))
+    let opened = start_error::opened(|is_open| {
+        eframe::run_native(
+            "Plimsoll",
+            native,
+            Box::new(move |cc| {
+                is_open();
+                Ok(Box::new(App::new(&cc.egui_ctx, &options)))
+            }),
+        )
+    });
+    opened
+        .map_err(anyhow::Error::msg)
         .context("cannot open the window (try --screenshot OUT.png)")
 }
 
@@ -89,8 +90,10 @@ pub fn screenshot(mut options: Options, out: &Path) -> anyhow::Result<()> {
 /// Frames until layout, scrolling and animations have settled.
 const FRAMES: usize = 8;
 
-fn has_display() -> bool {
-    ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"]
-        .iter()
-        .any(|name| std::env::var_os(name).is_some_and(|v| !v.is_empty()))
+/// Returns whether there is a display to open a window on.
+pub fn has_display() -> bool {
+    !cfg!(target_os = "linux")
+        || ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"]
+            .iter()
+            .any(|name| std::env::var_os(name).is_some_and(|v| !v.is_empty()))
 }

@@ -230,6 +230,18 @@ pub fn fail(message: &str) -> u8 {
     2
 }
 
+/// Explains on standard error how to work without a display and returns the exit code of an error.
+pub fn without_display() -> u8 {
+    let help = command_line().render_help().to_string();
+    output::explain(&format!(
+        "there is no display to open a window on. Without one:\n  \
+         plimsoll FILE --screenshot OUT.png   render the window to a picture\n  \
+         plimsoll inspect FILE                summarize a session; more commands are listed below\n  \
+         xvfb-run -a plimsoll FILE            open the window on a virtual display\n\n{help}"
+    ));
+    2
+}
+
 /// Prints a note as one line on standard error.
 pub fn note(message: &str) {
     output::note(message);

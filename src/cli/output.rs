@@ -103,6 +103,11 @@ pub(super) fn error(message: &str) {
     to_stderr(&format!("plimsoll: {}\n", shortened(&clean(message))));
 }
 
+/// Prints an error that needs several lines on standard error.
+pub(super) fn explain(message: &str) {
+    to_stderr(&format!("plimsoll: {}\n", message.trim_end()));
+}
+
 /// Prints a note as one line on standard error.
 pub(super) fn note(message: &str) {
     to_stderr(&format!("plimsoll: note: {}\n", shortened(&clean(message))));

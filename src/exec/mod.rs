@@ -8,8 +8,10 @@ pub mod evaluate;
 mod export;
 mod files;
 mod index;
+mod libraries;
 mod load;
 pub mod model;
+mod path_candidates;
 mod policies;
 pub mod search;
 pub mod shell;
@@ -29,13 +31,15 @@ pub use export::{
 };
 pub use files::{
     LoadError, MAX_SESSION_BYTES, OwnFileKind, Stamp, check_is_new, check_is_not_source, check_own,
-    check_picture, fingerprint, is_folder, is_taken, must_exist, open_folder, read_own, read_text,
-    write_file, write_own, write_picture,
+    check_picture, fingerprint, is_folder, is_taken, is_well_formed, must_exist, open_folder,
+    read_own, read_text, write_file, write_own, write_picture,
 };
 pub use index::{Index, IndexError, IndexFolder, IndexUpdate, MAX_FILE_TEXT, MAX_TEXT};
+pub use libraries::missing_libraries;
 pub use load::{
     FileSessions, LoadOptions, Loaded, is_folder_of_sessions, load, load_bytes, load_stream,
 };
+pub use path_candidates::paths_from;
 pub use policies::{
     OwnPreset, OwnPresets, load_configuration, load_policy, load_prices, policy_text,
     read_configuration, save_policy,

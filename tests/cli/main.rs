@@ -15,9 +15,12 @@ mod xml;
 
 mod compact;
 mod compare;
+mod completions;
 mod convert;
 mod cost;
 mod diagnose;
+#[cfg(feature = "window")]
+mod display;
 mod edges;
 mod evaluate_model;
 mod evaluate_score;
@@ -38,6 +41,7 @@ mod output;
 mod own_presets;
 #[cfg(feature = "window")]
 mod presets_and_state;
+mod python_exports;
 mod replay;
 mod report;
 mod resumable;

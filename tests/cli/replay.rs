@@ -318,3 +318,46 @@ fn text_fits_the_width_of_the_terminal() {
         assert_eq!(long.collect::<Vec<_>>(), [""; 0], "{args:?}");
     }
 }
+
+#[test]
+fn shares_are_read_as_percentages() {
+    let here = folder();
+    write_conversation(here.path(), "c.json");
+    let replay = |more: &[&str]| {
+        let args = [&["replay", "c.json", "--window", "8k", "--json"][..], more].concat();
+        json(&plimsoll(here.path(), &args))["lanes"][2]["settings"].clone()
+    };
+    let percent = replay(&["--policy", "truncate", "--set", "compression_trigger=62.5%"]);
+    let share = replay(&["--policy", "truncate", "--set", "compression_trigger=0.625"]);
+    assert_eq!(percent["compression_trigger"], 0.625);
+    assert_eq!(percent, share);
+    // A number of messages is no share.
+    let args = [
+        "replay",
+        "c.json",
+        "--policy",
+        "truncate",
+        "--set",
+        "keep_recent=75%",
+    ];
+    let output = plimsoll(here.path(), &args);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("give SETTING=NUMBER"),
+        "{}",
+        stderr(&output)
+    );
+    let sweep = [
+        "sweep", "c.json", "--policy", "truncate", "--json", "--vary",
+    ];
+    let listed = |values: &str| {
+        let args = [&sweep[..], &[values]].concat();
+        json(&plimsoll(here.path(), &args))["sessions"][0]["points"].clone()
+    };
+    let percent = listed("compression_trigger=50%..90%:20%");
+    assert_eq!(percent, listed("compression_trigger=0.5..0.9:0.2"));
+    assert!(
+        percent.as_array().is_some_and(|points| points.len() >= 3),
+        "{percent}"
+    );
+}

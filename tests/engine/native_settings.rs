@@ -135,7 +135,13 @@ fn a_limit_of_another_kind_is_reported_and_ignored() {
     assert_eq!(read.policy.name, "anthropic");
     assert_eq!(read.knobs.get("compression_trigger"), Some(100_000.0));
     assert_eq!(read.knobs.get("keep_results"), Some(5.0));
-    assert!(read.notes.iter().any(|note| note.contains("trigger: \"tool_uses\"")), "{:?}", read.notes);
+    assert!(
+        read.notes
+            .iter()
+            .any(|note| note.contains("trigger: \"tool_uses\"")),
+        "{:?}",
+        read.notes
+    );
     assert_eq!(read.unread, [""; 0]);
 }
 

@@ -197,7 +197,7 @@ pub fn is_well_formed(path: &Path) -> bool {
     /// The name of a file with JSON ends like this.
     const JSON: [&str; 3] = ["json", "jsonl", "ndjson"];
     let mut bytes = Vec::new();
-    let Ok(file) = File::open(path).and_then(|file| super::unpacked(file)) else {
+    let Ok(file) = File::open(path).and_then(super::unpacked) else {
         return false;
     };
     let read = file.bytes.take(MAX_SESSION_BYTES).read_to_end(&mut bytes);

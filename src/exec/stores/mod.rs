@@ -11,12 +11,8 @@ mod locations;
 mod summary;
 
 pub use cache::Cache;
-<<<<<<< HEAD
 pub use copies::{RepeatedCalls, repeated_calls};
-pub use find::{FoundFile, FoundFiles, find, find_in};
-=======
 pub use find::{FoundFile, FoundFiles, find, find_in, may_hold_session};
->>>>>>> a11d932f (completions: offer presets, settings, formats and session files in bash, zsh and fish)
 pub(super) use listing::moment;
 pub use listing::{Listed, Listing, Parent, list};
 pub(super) use locations::folders;

@@ -116,7 +116,11 @@ impl<'a> ClauseKeys<'a> {
 
     /// Returns the objects that are switched on.
     pub(super) fn switched_on(&self, knobs: &KnobValues) -> impl Iterator<Item = &'a str> {
-        let knobs_on = self.policy.knobs.iter().filter(|knob| is_on(knob, knobs));
+        let knobs_on = self
+            .policy
+            .knobs
+            .iter()
+            .filter(move |knob| is_on(knob, knobs));
         knobs_on.filter_map(|knob| object(knob.key.as_deref()?))
     }
 

@@ -142,7 +142,7 @@ fn program(preset: &str, kind: Option<&str>, text: &str) -> Option<Value> {
     let mut is_there = false;
     if let Some(class) = kind {
         let package = python::module_of(text, class).and_then(|module| module.split('.').next());
-        let is_own = |package| programs::packages(preset, class).contains(package);
+        let is_own = |package: &str| programs::packages(preset, class).contains(package);
         if !package.is_none_or(is_own) {
             return None;
         }

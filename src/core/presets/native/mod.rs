@@ -95,7 +95,7 @@ impl Native {
             {
                 settings.push(Setting {
                     changed: None,
-                    path: vec![limit, "type"],
+                    path: vec![*limit, "type"],
                     value: Value::from(*kind),
                     ignored: None,
                 });

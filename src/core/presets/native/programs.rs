@@ -67,7 +67,7 @@ impl Written {
 /// Splits a path of keys into the class or variable and the rest. A path without one belongs to the chosen class.
 fn owner<'a, 'b>(path: &'b [&'a str], kind: &'a str) -> (&'a str, &'b [&'a str]) {
     match path {
-        [owner, rest @ ..] if !rest.is_empty() && python::is_owner(owner) => (owner, rest),
+        [owner, rest @ ..] if !rest.is_empty() && python::is_owner(owner) => (*owner, rest),
         _ => (kind, path),
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn arguments(text: &str, name: &str) -> Option<Value> {
         let rest = text[at + name.len()..].trim_start();
         let rest = if name == MODEL {
             let call = rest.strip_prefix('=')?.trim_start();
-            call.trim_start_matches(|c| is_name(c) || c == '.')
+            call.trim_start_matches(|c: char| is_name(c) || c == '.')
         } else {
             rest
         };
