@@ -50,3 +50,4 @@ mod screenshot;
 mod sessions;
 mod support;
 mod sweep;
+mod system_presets;

@@ -24,10 +24,22 @@ pub(crate) struct ReplayCase {
     pub(crate) summary: String,
     /// The expected calls.
     pub(crate) calls: Vec<ExpectedCall>,
-    /// Requests that the provider rejected: index of the call and messages, in order.
-    pub(crate) rejected: Vec<(usize, Vec<Value>)>,
+    /// Requests that the provider rejected, in order.
+    pub(crate) rejected: Vec<RejectedRequest>,
     /// Reason why the system stopped.
     pub(crate) halt: Option<String>,
+    /// Numbers of the summary requests that failed, from 1, if the configuration lists them.
+    pub(crate) configured_failures: Vec<usize>,
+}
+
+/// A request that the provider rejected.
+pub(crate) struct RejectedRequest {
+    /// Index of the call.
+    pub(crate) call: usize,
+    /// Its messages without `from`.
+    pub(crate) sent: Vec<Value>,
+    /// Count that the system had compared with its limit, if the case has it.
+    pub(crate) believed: Option<Value>,
 }
 
 /// The request that the system sent for one call.
@@ -63,10 +75,29 @@ impl ReplayCase {
             usage: list(&whole["input"]["usage"]).iter().map(usage).collect(),
             summary: text_of("summary")?,
             calls: list(&whole["calls"]).iter().map(call).collect(),
-            rejected: list(&whole["rejected"]).iter().map(rejected).collect(),
+            rejected: {
+                let listed = list(&whole["rejected"]).iter().map(rejected).collect();
+                with_refused(listed, &list(&whole["calls"]))
+            },
             halt: whole["halt"].as_str().map(str::to_owned),
+            configured_failures: configured_failures(&whole["config"]),
         })
     }
+}
+
+/// Places of a configuration that list the requests that failed.
+const FAILURES: [&str; 3] = [
+    "/summarizer_fails_at",
+    "/compaction_strategy/1/fail",
+    "/compaction/fails_at",
+];
+
+fn configured_failures(config: &Value) -> Vec<usize> {
+    let lists = FAILURES
+        .iter()
+        .filter_map(|at| config.pointer(at)?.as_array());
+    let numbers = lists.flatten().filter_map(Value::as_u64);
+    numbers.map(|nth| nth as usize).collect()
 }
 
 fn usage(value: &Value) -> Option<ReportedUsage> {
@@ -78,19 +109,14 @@ fn usage(value: &Value) -> Option<ReportedUsage> {
 
 fn call(value: &Value) -> ExpectedCall {
     let list = |key: &str| value[key].as_array().cloned().unwrap_or_default();
-    let mut sent = list("sent");
-    let from = sent.iter_mut().map(|message| {
-        let from = message.as_object_mut().and_then(|m| m.shift_remove("from"));
-        match from.unwrap_or_default() {
-            Value::Array(all) => all.iter().map(index).collect(),
-            one => vec![index(&one)],
-        }
-    });
+    let (sent, from) = sent(value);
+    // Mechanisms that acted before the request that was refused, then those before the one that was accepted.
+    let fired = [&value["refused"]["fired"], &value["fired"]];
+    let fired = fired.iter().filter_map(|names| names.as_array()).flatten();
     ExpectedCall {
-        from: from.collect(),
+        from,
         sent,
-        fired: list("fired")
-            .iter()
+        fired: fired
             .map(|name| name.as_str().unwrap_or_default().to_owned())
             .collect(),
         believed: value.get("believed").cloned(),
@@ -98,10 +124,42 @@ fn call(value: &Value) -> ExpectedCall {
     }
 }
 
-fn rejected(value: &Value) -> (usize, Vec<Value>) {
+/// Returns the messages of a request, and the indices of the recorded messages that each came from.
+fn sent(value: &Value) -> (Vec<Value>, Vec<Vec<Option<usize>>>) {
+    let mut sent = value["sent"].as_array().cloned().unwrap_or_default();
+    let from = sent.iter_mut().map(|message| {
+        let from = message.as_object_mut().and_then(|m| m.shift_remove("from"));
+        match from.unwrap_or_default() {
+            Value::Array(all) => all.iter().map(index).collect(),
+            one => vec![index(&one)],
+        }
+    });
+    let from = from.collect();
+    (sent, from)
+}
+
+fn rejected(value: &Value) -> RejectedRequest {
     let call = value["call"].as_u64().unwrap_or(0) as usize;
-    let sent = value["sent"].as_array().cloned().unwrap_or_default();
-    (call.saturating_sub(1), sent)
+    RejectedRequest {
+        call: call.saturating_sub(1),
+        sent: sent(value).0,
+        believed: None,
+    }
+}
+
+/// Adds the requests that a case has at the calls for which they were made.
+fn with_refused(mut rejected: Vec<RejectedRequest>, calls: &[Value]) -> Vec<RejectedRequest> {
+    let of_calls = calls.iter().enumerate().filter_map(|(call, value)| {
+        let refused = value.get("refused")?;
+        Some(RejectedRequest {
+            call,
+            sent: sent(refused).0,
+            believed: refused.get("believed").cloned(),
+        })
+    });
+    rejected.extend(of_calls);
+    rejected.sort_by_key(|request| request.call);
+    rejected
 }
 
 fn index(value: &Value) -> Option<usize> {

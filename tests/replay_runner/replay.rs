@@ -6,7 +6,7 @@ use super::systems::{REFUSALS, class_of};
 use plimsoll::chat::message_to_json;
 use plimsoll::engine::{
     ActionKind, Answer, Case, Effect, EntryBody, Event, Hook, KnobValues, Left, Outcome,
-    PartStatus, Policy, ProviderError, Reply, Request, Schedule, WindowPlan, WindowSource,
+    PartStatus, Policy, ProviderError, Reply, Request, Schedule, Storage, WindowPlan, WindowSource,
 };
 use plimsoll::exec::{CallContext, ExportJob, LoadOptions, Summarizer, context_with, load_bytes};
 use plimsoll::formats;
@@ -54,6 +54,18 @@ impl ActualCall {
     }
 }
 
+/// Backend of a configuration that cannot write files.
+const NO_BACKEND: &str = "a backend whose writes fail";
+
+/// Start of the name of a failure among the mechanisms of a call.
+const FAILED: &str = "failed: ";
+
+/// A failure after answered requests.
+const INFLATED: &str = "failed: COMPRESSION_FAILED_INFLATED_TOKEN_COUNT";
+
+/// Part of the name of a failure whose request got an empty answer.
+const NO_TEXT: &str = "no summary text";
+
 /// Text of a rejection.
 const REJECTION: &str = "HTTP 400: the prompt is too long: context_length_exceeded";
 
@@ -92,12 +104,19 @@ impl<'a> Replay<'a> {
         // Without usage every answer is one without usage.
         let mut usage = case.usage.clone();
         usage.resize(n_calls, None);
-        let errors = case.rejected.iter().map(|(call, _)| ProviderError {
-            call: *call,
+        let errors = case.rejected.iter().map(|request| ProviderError {
+            call: request.call,
             text: REJECTION.into(),
         });
         let errors: Vec<ProviderError> = errors.collect();
         let loaded = loaded.with_windows(windows).with_reported_usage(&usage);
+        let cannot_write = case.config["backend"] == NO_BACKEND;
+        let storage = if cannot_write {
+            Storage::Missing
+        } else {
+            Storage::AsSet
+        };
+        let loaded = loaded.with_storage(storage);
         Ok(Self {
             knobs: settings(case, &policy)?,
             loaded: loaded.with_errors(&errors),
@@ -106,10 +125,10 @@ impl<'a> Replay<'a> {
         })
     }
 
-    /// Returns the request that is rejected as the nth one.
-    pub(crate) fn rejected(&self, nth: usize) -> Result<Vec<Value>, String> {
+    /// Returns the call as it was when its request was rejected, the nth one of the case.
+    pub(crate) fn rejected(&self, nth: usize) -> Result<ActualCall, String> {
         let (errors, call) = (&self.loaded.errors[..nth], self.loaded.errors[nth].call);
-        Ok(self.run(&self.loaded.with_errors(errors), call)?.sent)
+        self.run(&self.loaded.with_errors(errors), call)
     }
 
     /// Returns what is sent for a call.
@@ -120,6 +139,7 @@ impl<'a> Replay<'a> {
     fn run(&self, case: &Case, call: usize) -> Result<ActualCall, String> {
         let mut answers = Answers {
             summary: &self.case.summary,
+            repeated: repeated_answers(self.case),
             failures: failures(self.case),
             asked: Vec::new(),
         };
@@ -150,7 +170,11 @@ impl<'a> Replay<'a> {
             fired: {
                 let events: Vec<&Event> = outcome.events.iter().filter(is_of_call).collect();
                 let errors = case.errors.iter().filter(|error| error.call == call);
-                names(&events, errors, &self.case.system)
+                let mut names = names(&events, errors, &self.case.system);
+                // Such a case lists no failure among the mechanisms.
+                let is_listed = self.case.configured_failures.is_empty();
+                names.retain(|name| is_listed || !name.starts_with(FAILED));
+                names
             },
             believed: {
                 let mut counts = outcome.compared.iter().filter(|(of, _)| *of == call);
@@ -249,7 +273,7 @@ fn fired(event: &Event, system: &str) -> Vec<String> {
     let is_idle =
         event.log.is_empty() && event.request.is_none() && event.effect == Effect::Nothing;
     let acted = matches!(event.effect, Effect::Removed | Effect::Changed) || is_idle;
-    let failures = event.log.iter().map(|line| format!("failed: {line}"));
+    let failures = event.log.iter().map(|line| format!("{FAILED}{line}"));
     let names = if event.stage == STRATEGIES {
         let terms = event.cause.terms.iter();
         let terms = terms.map(|(name, _)| name.replace('_', "-"));
@@ -285,6 +309,8 @@ fn mechanism(event: &Event, system: &str) -> String {
 /// Answers summary requests with the case's text and records them.
 struct Answers<'a> {
     summary: &'a str,
+    /// Answers that differ from it, by the number of the request.
+    repeated: BTreeMap<usize, String>,
     /// Requests that fail, by number, with the error.
     failures: BTreeMap<usize, String>,
     asked: Vec<(usize, Value)>,
@@ -299,14 +325,50 @@ impl Answer for Answers<'_> {
         });
         self.asked.push((request.call, asked));
         match self.failures.get(&nth) {
+            Some(why) if why.is_empty() => Reply::Summary("".into()),
             Some(why) => Reply::Failed(why.clone()),
-            None => Reply::Summary(self.summary.into()),
+            None => {
+                let repeated = self.repeated.get(&nth).map(String::as_str);
+                Reply::Summary(repeated.unwrap_or(self.summary).into())
+            }
         }
     }
 }
 
-/// Returns the requests that the stub of a case refused: those with an error, or of each failed mechanism the first.
+/// Returns the answers that the next request of a call repeats behind the messages of the first, by the number of the
+/// request. The last request of such a call has the same answer.
+fn repeated_answers(case: &ReplayCase) -> BTreeMap<usize, String> {
+    let mut answers = BTreeMap::new();
+    let mut nth = 0;
+    for call in &case.calls {
+        for (asked, next) in call.asked.iter().zip(call.asked.iter().skip(1)) {
+            let question = asked["messages"]
+                .as_array()
+                .map_or(0, Vec::len)
+                .saturating_sub(1);
+            let (now, then) = (&asked["messages"][question], &next["messages"][question]);
+            let answer = then["content"].as_str();
+            let is_repeated = now["role"] == "user" && then["role"] == "assistant";
+            if let Some(answer) = answer.filter(|_| is_repeated) {
+                answers.insert(nth, answer.to_owned());
+                answers.insert(nth + 1, answer.to_owned());
+            }
+            nth += 1;
+        }
+        nth += usize::from(!call.asked.is_empty());
+    }
+    answers
+}
+
+/// Returns the requests that the stub of a case refused: those that the configuration lists or with an error, or of each
+/// failed mechanism the first. An empty reason stands for an empty answer.
 fn failures(case: &ReplayCase) -> BTreeMap<usize, String> {
+    if !case.configured_failures.is_empty() {
+        let halt = case.halt.as_deref().map(without_class);
+        let why = halt.unwrap_or("the stub refuses");
+        let failures = case.configured_failures.iter();
+        return failures.map(|nth| (nth - 1, why.to_owned())).collect();
+    }
     let mut failures = BTreeMap::new();
     let mut n_before = 0;
     for call in &case.calls {
@@ -320,10 +382,11 @@ fn failures(case: &ReplayCase) -> BTreeMap<usize, String> {
         }
         let n_each = (call.asked.len() / call.fired.len().max(1)).max(1);
         for (nth, name) in call.fired.iter().enumerate() {
-            if name.starts_with("failed: ") {
-                let has_status = name.contains("400 the stub");
-                let why = if has_status {
+            if name.starts_with(FAILED) && name != INFLATED {
+                let why = if name.contains("400 the stub") {
                     "400 the stub refuses"
+                } else if name.contains(NO_TEXT) {
+                    ""
                 } else {
                     "the stub refuses"
                 };
@@ -333,4 +396,12 @@ fn failures(case: &ReplayCase) -> BTreeMap<usize, String> {
         n_before += call.asked.len();
     }
     failures
+}
+
+/// Returns the text of a halt without the class of its exception, which some cases put before it.
+pub(crate) fn without_class(halt: &str) -> &str {
+    match halt.split_once(": ") {
+        Some((class, text)) if class.chars().all(char::is_alphanumeric) => text,
+        _ => halt,
+    }
 }

@@ -1,7 +1,7 @@
 //! Sets a preset's settings to a case's configuration.
 
 use super::case::ReplayCase;
-use super::systems::{STAGE_TEXTS, STUB_VALUES, additional_keys};
+use super::systems::{RENAMED_KEYS, STAGE_TEXTS, STUB_VALUES, additional_keys};
 use plimsoll::engine::{Knob, KnobValues, Policy};
 use plimsoll::presets::{self, PRESETS};
 use serde_json::Value;
@@ -58,7 +58,7 @@ pub(crate) fn settings(case: &ReplayCase, policy: &Policy) -> Result<KnobValues,
     let mut values = policy.defaults();
     let config = with_tuples(case);
     for knob in &policy.knobs {
-        let key = knob.key.as_deref().unwrap_or_default();
+        let key = case_key(&config, knob.key.as_deref().unwrap_or_default());
         let is_text = STAGE_TEXTS.iter().any(|text| text.config_key == key);
         let value = match at(&config, key) {
             Some(given) if is_text => number(given, knob).unwrap_or(None),
@@ -83,6 +83,21 @@ pub(crate) fn settings(case: &ReplayCase, policy: &Policy) -> Result<KnobValues,
         }
     }
     Ok(values)
+}
+
+/// Returns the key that a configuration has for a setting: cases leave out the class or the model that owns it, or name it
+/// otherwise.
+fn case_key<'a>(config: &Value, key: &'a str) -> &'a str {
+    let renamed = RENAMED_KEYS.iter().find(|(known, _)| *known == key);
+    let is_owner = |owner: &str| owner == "model" || owner.starts_with(char::is_uppercase);
+    let owned = key.split_once('.').filter(|(owner, _)| is_owner(owner));
+    let without_class = owned.map(|(_, rest)| rest);
+    let mut others = renamed.map(|row| row.1).into_iter().chain(without_class);
+    let is_there = |key: &&str| config.get(key).is_some() || at(config, key).is_some();
+    if is_there(&key) {
+        return key;
+    }
+    others.find(is_there).unwrap_or(key)
 }
 
 /// Returns whether a configuration gives an amount of another kind than a setting's (`trigger=("tokens" …)`), or none at

@@ -71,6 +71,20 @@ pub(crate) const STAGE_TEXTS: [StageText; 10] = [
     },
 ];
 
+/// Keys of presets that cases name otherwise.
+pub(crate) const RENAMED_KEYS: [(&str, &str); 4] = [
+    ("create_harness_agent={…}", "harness"),
+    ("OpenAIResponsesCompactionSession={…}", "compaction={…}"),
+    (
+        "OpenAIResponsesCompactionSession.should_trigger_compaction",
+        "compaction.threshold",
+    ),
+    (
+        "OpenAIResponsesCompactionSession.compaction_mode",
+        "compaction.compaction_mode",
+    ),
+];
+
 /// Settings that a configuration does not have: the stub of Cline's cases names model and provider `stub`.
 pub(crate) const STUB_VALUES: [(&str, f64); 1] = [("model_chars", 8.0)];
 

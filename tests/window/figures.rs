@@ -203,7 +203,11 @@ fn same_costs(file: &str, window: &mut Window, lanes: &[Head]) {
     let all = texts(window);
     // The lanes' costs are modelled: they are compared with the recorded run by the same model, in a row of its own.
     let has_base = all.iter().any(|text| text == "vs modelled");
-    let head = if has_base { "vs modelled" } else { "vs recorded" };
+    let head = if has_base {
+        "vs modelled"
+    } else {
+        "vs recorded"
+    };
     let recorded = &row(&all, head, "Recorded")[1];
     let is_reported = !recorded.contains(['≈', '–']);
     assert_eq!(is_reported, has_base, "{file}: {recorded}");

@@ -176,7 +176,8 @@ impl Sessions {
                 // Repeated calls are known once all files were read.
                 Ok(_) if listed.repeats.is_some() => {
                     let is_it = |row: &&mut Listed| {
-                        row.found.path == listed.found.path && row.conversation == listed.conversation
+                        row.found.path == listed.found.path
+                            && row.conversation == listed.conversation
                     };
                     if let Some(row) = self.rows.iter_mut().find(is_it) {
                         *row = listed;

@@ -136,6 +136,7 @@ impl PlantedSession {
             in_history: true,
             call: None,
             parts: start..start + 1,
+            empty: None,
             raw: Vec::new(),
         });
     }

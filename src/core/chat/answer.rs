@@ -28,7 +28,7 @@ pub fn join_answer(messages: &[ChatMessage]) -> Option<ChatMessage> {
 /// Concatenates two contents.
 fn both(a: Content, b: Content) -> Content {
     match (a, b) {
-        (Content::Missing | Content::Null, only) | (only, Content::Missing | Content::Null) => only,
+        (silent, only) | (only, silent) if silent.is_silent() => only,
         (a, b) => Content::Blocks([blocks(a), blocks(b)].concat()),
     }
 }

@@ -36,6 +36,7 @@ pub fn message_from_json(value: &Value) -> ChatMessage {
         reasoning,
         rest: rest.into(),
         written: None,
+        stands_for: None,
     })
 }
 

@@ -80,7 +80,7 @@ impl ChatMessage {
         let other = Self::from(Fields {
             content: Content::Text(Text {
                 text: text.into(),
-                part: self.content.first_part(),
+                part: self.content.first_part().or(self.empty_part()),
             }),
             ..self.0.fields.clone()
         });

@@ -54,6 +54,8 @@ pub struct Fields {
     pub rest: Rest,
     /// Kind of a message that a policy added.
     pub written: Option<WrittenKind>,
+    /// Index of the part of the session that stands for a content that is missing, `null` or an empty list.
+    pub stands_for: Option<u32>,
 }
 
 /// Content of a message.
@@ -193,6 +195,7 @@ impl Fields {
             reasoning: None,
             rest: Rest::default(),
             written: None,
+            stands_for: None,
         }
     }
 }
@@ -246,6 +249,11 @@ impl ChatMessage {
         self
     }
 
+    /// Returns the part that stands for the content, while there is none.
+    pub(crate) fn empty_part(&self) -> Option<u32> {
+        self.stands_for.filter(|_| self.content.is_empty())
+    }
+
     /// Returns whether the message has this role.
     pub fn is(&self, role: &str) -> bool {
         &*self.role == role
@@ -293,7 +301,7 @@ impl ChatMessage {
         };
         let calls = self.calls().iter().filter_map(|call| call.part);
         let reasoning = self.reasoning.as_ref().and_then(|r| r.part);
-        let content = text.into_iter().chain(content);
+        let content = text.into_iter().chain(content).chain(self.empty_part());
         content.chain(calls).chain(reasoning)
     }
 }
@@ -332,6 +340,25 @@ impl Content {
             text: text.into(),
             part: None,
         })
+    }
+
+    /// Returns whether it contains nothing, not even an empty text.
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Missing | Self::Null => true,
+            Self::Blocks(blocks) => blocks.is_empty(),
+            Self::Text(_) | Self::Other(_) => false,
+        }
+    }
+
+    /// Returns whether it is an empty text without an origin: recorded beside calls or reasoning, unless it is new.
+    pub fn is_empty_text(&self) -> bool {
+        matches!(self, Self::Text(text) if text.part.is_none() && text.text.is_empty())
+    }
+
+    /// Returns whether it has no text of its own.
+    pub fn is_silent(&self) -> bool {
+        self.is_empty() || self.is_empty_text()
     }
 
     /// Returns the text if the content is a single one.

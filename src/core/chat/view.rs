@@ -7,7 +7,7 @@ use super::{
     Arguments, Block, BlockBody, Call, Calls, ChatMessage, Content, Fields, Function, Image, Rest,
     Text,
 };
-use crate::session::{Body, MediaKind, Message, Part, Role, Session};
+use crate::session::{Body, EmptyContent, MediaKind, Message, Part, Role, Session};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -46,8 +46,21 @@ pub fn messages_of(
         .filter(|(_, part)| !matches!(part.body, Body::ToolDefinition { .. }))
         .filter_map(|(idx, part)| Piece::new(idx, part, replaced(idx)))
         .collect();
+    if let ([stand_in], Some(form)) = (&*parts, message.empty)
+        && let Some(content) = stand_in.empty_content(form)
+    {
+        // Every content is a list of blocks in Anthropic's shape.
+        let content = match shape {
+            Shape::OpenAi => content,
+            Shape::Anthropic => Content::Blocks(Vec::new()),
+        };
+        return vec![ChatMessage::from(Fields {
+            stands_for: Some(stand_in.idx),
+            ..Fields::new(message.role.name(), content)
+        })];
+    }
     match (shape, message.role) {
-        (Shape::OpenAi, Role::Assistant) => vec![assistant(&parts)],
+        (Shape::OpenAi, Role::Assistant) => vec![assistant(&parts, message.empty)],
         (Shape::OpenAi, role) => with_results_apart(&parts, role),
         (Shape::Anthropic, role) => {
             let role = if role == Role::Tool { Role::User } else { role };
@@ -65,14 +78,20 @@ pub fn messages_of(
     .collect()
 }
 
-/// Appends a message. In Anthropic's shape, joins consecutive user messages that contain only results.
+/// Appends a message. In Anthropic's shape, joins consecutive user messages that contain only results. A written result
+/// also joins a message of results and text: it was written into one.
 pub fn push_grouped(messages: &mut Vec<ChatMessage>, message: &ChatMessage, shape: Shape) {
-    let only_results = |m: &ChatMessage| {
-        let is_result = |b: &Block| matches!(b.body, BlockBody::ToolResult { .. });
-        !m.blocks().is_empty() && m.blocks().iter().all(is_result)
+    let is_result = |b: &Block| matches!(b.body, BlockBody::ToolResult { .. });
+    let only_results = |m: &ChatMessage| !m.blocks().is_empty() && m.blocks().iter().all(is_result);
+    let joins = |last: &ChatMessage| {
+        let has_results = || last.written.is_some() && message.blocks().iter().any(is_result);
+        only_results(last) && (only_results(message) || has_results())
     };
     match messages.last_mut() {
-        Some(last) if shape == Shape::Anthropic && only_results(message) && only_results(last) => {
+        Some(last) if shape == Shape::Anthropic && joins(last) => {
+            if last.written.is_some() {
+                last.written = message.written;
+            }
             if let Content::Blocks(blocks) = &mut last.content {
                 blocks.extend_from_slice(message.blocks());
             }
@@ -105,6 +124,12 @@ impl<'a> Piece<'a> {
         })
     }
 
+    /// Returns the recorded content for which this part stands, if that has no text.
+    fn empty_content(&self, form: EmptyContent) -> Option<Content> {
+        let is_stand_in = matches!(self.body, Body::Text(text) if text.is_empty());
+        (is_stand_in && !self.is_replaced && form != EmptyContent::Text).then(|| content_of(form))
+    }
+
     fn as_text(&self) -> Text {
         Text {
             text: Arc::clone(&self.text),
@@ -132,7 +157,17 @@ fn message_of(role: Role, content: Content) -> ChatMessage {
     ChatMessage::from(Fields::new(role.name(), content))
 }
 
-fn assistant(parts: &[Piece<'_>]) -> ChatMessage {
+fn content_of(form: EmptyContent) -> Content {
+    match form {
+        EmptyContent::Missing => Content::Missing,
+        EmptyContent::Null => Content::Null,
+        EmptyContent::Text => Content::text(""),
+        EmptyContent::List => Content::Blocks(Vec::new()),
+    }
+}
+
+/// `empty` is the form of a content without text.
+fn assistant(parts: &[Piece<'_>], empty: Option<EmptyContent>) -> ChatMessage {
     let mut message = message_of(Role::Assistant, Content::Missing);
     let mut others = Vec::new();
     let is_call = |piece: &&Piece<'_>| matches!(piece.body, Body::ToolCall { .. });
@@ -158,7 +193,10 @@ fn assistant(parts: &[Piece<'_>]) -> ChatMessage {
     if !calls.is_empty() {
         message.calls = Calls::List(calls);
     }
-    message.content = content(&others);
+    message.content = match (&*others, empty) {
+        ([], Some(form)) => content_of(form),
+        _ => content(&others),
+    };
     message
 }
 

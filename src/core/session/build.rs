@@ -2,8 +2,8 @@
 //! turn from 1 on, and calls refer to existing messages.
 
 use super::{
-    Calibration, Call, CallDraft, CallsFrom, Draft, Message, ModelVendor, Part, RecordedCompaction,
-    Role, Session, Source, Span, SummaryUsage, Track, Usage, UsageTotal,
+    Body, Calibration, Call, CallDraft, CallsFrom, Draft, Message, ModelVendor, Part,
+    RecordedCompaction, Role, Session, Source, Span, SummaryUsage, Track, Usage, UsageTotal,
 };
 use crate::units::Tokens;
 use std::sync::Arc;
@@ -24,6 +24,8 @@ pub struct SessionBuilder {
     effort: Option<Arc<str>>,
     /// Whether the latest call was aborted.
     is_aborted: bool,
+    /// Whether the latest message has no content so far.
+    is_empty: bool,
     /// Number of messages that compactions may still keep.
     kept_left: usize,
 }
@@ -54,6 +56,7 @@ impl SessionBuilder {
             usual_model: None,
             effort: None,
             is_aborted: false,
+            is_empty: false,
             kept_left: MAX_KEPT,
         }
     }
@@ -93,7 +96,16 @@ impl SessionBuilder {
 
     /// Adds a message and returns its index. A user message opens a turn. An assistant message belongs to the latest
     /// open call; any other message closes that call.
-    pub fn message(&mut self, draft: Draft) -> usize {
+    pub fn message(&mut self, mut draft: Draft) -> usize {
+        self.is_empty = draft.parts.is_empty();
+        if self.is_empty {
+            // Policies move, count and remove a message by its parts.
+            draft.parts.push(Part {
+                body: Body::Text("".into()),
+                record: 0,
+                block: 0,
+            });
+        }
         if draft.role != Role::Assistant {
             self.open_call = None;
         }
@@ -114,6 +126,7 @@ impl SessionBuilder {
             in_history: draft.in_history,
             call: self.open_call.filter(|_| draft.role == Role::Assistant),
             parts: start..self.session.parts.len(),
+            empty: draft.empty,
             raw: draft.raw,
         });
         self.session.messages.len() - 1
@@ -160,6 +173,10 @@ impl SessionBuilder {
         };
         let number = u32::try_from(message.raw.len()).unwrap_or(u32::MAX);
         message.raw.push(record);
+        if self.is_empty && !parts.is_empty() {
+            self.is_empty = false;
+            self.session.parts.truncate(message.parts.start);
+        }
         let parts = parts.into_iter().map(|part| Part {
             record: number,
             ..part
@@ -328,10 +345,10 @@ fn opens_turn(draft: &Draft) -> bool {
         && draft.parts.iter().any(|p| is_user_content(&p.body))
 }
 
-fn is_user_content(body: &super::Body) -> bool {
+fn is_user_content(body: &Body) -> bool {
     match body {
-        super::Body::Text(_) | super::Body::Opaque { .. } => true,
-        super::Body::Media { within, .. } => within.is_none(),
+        Body::Text(_) | Body::Opaque { .. } => true,
+        Body::Media { within, .. } => within.is_none(),
         _ => false,
     }
 }

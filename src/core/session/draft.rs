@@ -1,6 +1,6 @@
 //! Messages and model calls as a format reads them, without an index.
 
-use super::{CutAnswer, Part, Role, Span, Usage};
+use super::{CutAnswer, EmptyContent, Part, Role, Span, Usage};
 use crate::units::{Millis, Tokens};
 
 /// A message as a format reads it, without an index.
@@ -22,6 +22,8 @@ pub struct Draft {
     pub raw: Vec<Span>,
     /// Parts of the message.
     pub parts: Vec<Part>,
+    /// See [`super::Message::empty`].
+    pub empty: Option<EmptyContent>,
 }
 
 impl Draft {
@@ -36,6 +38,7 @@ impl Draft {
             in_history: true,
             raw: Vec::new(),
             parts,
+            empty: None,
         }
     }
 }

@@ -35,6 +35,19 @@ impl Role {
     }
 }
 
+/// Form of a content that holds nothing. Programs count the forms differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EmptyContent {
+    /// No such field.
+    Missing,
+    /// `null`.
+    Null,
+    /// An empty text.
+    Text,
+    /// An empty list.
+    List,
+}
+
 /// A message: its role, its time and its parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
@@ -57,8 +70,10 @@ pub struct Message {
     pub in_history: bool,
     /// Index of the call that produced it, for assistant messages.
     pub call: Option<usize>,
-    /// Range in [`super::Session::parts`].
+    /// Range in [`super::Session::parts`]. A message without content has an empty text as its only part.
     pub parts: Range<usize>,
+    /// Form of the content if it is empty and the format distinguishes the forms.
+    pub empty: Option<EmptyContent>,
     /// The records of the file it was read from, in order. Usually one; several if a format splits a message. Empty if
     /// it was not read from a record of its own (a body's `system` or `tools`).
     pub raw: Vec<Span>,

@@ -26,7 +26,7 @@ pub use draft::{CallDraft, Draft};
 pub use identifier::identifiers;
 pub use implausible_usage::{ImplausibleUsage, remove_implausible_usage};
 pub use managed::{Calibration, Managed, ManagedEntry, ManagedPart, WrittenKind};
-pub use message::{Message, Role, Span, kind_of};
+pub use message::{EmptyContent, Message, Role, Span, kind_of};
 pub use packed::Packer;
 pub use part::{Body, Kind, MediaKind, Part};
 pub use pieces::{LineRange, Pieces};

@@ -1,7 +1,7 @@
 //! Exact reproductions of real systems: one folder per system, one file per mechanism, and their tables.
 //!
 //! In each folder, `mod.rs` has a map of its files, and `ACTIONS` lists the actions that presets may name. `python` and
-//! `javascript` are shared by systems written in these languages, `session_state` and `growing_list` by systems that
+//! `javascript` are shared by systems written in these languages, `missing_results` by systems that repair requests, `session_state` and `growing_list` by systems that
 //! keep their own session, and `litellm` by systems that count with that library.
 //!
 //! Each function reproduces one of the system's own functions, over messages in that system's form. Case files with
@@ -68,6 +68,7 @@ mod javascript;
 pub mod kimi_cli;
 pub mod langchain;
 pub mod litellm;
+mod missing_results;
 pub mod mistral_vibe;
 pub mod openai_agents;
 pub mod opencode;

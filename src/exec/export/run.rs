@@ -11,7 +11,7 @@ use super::notes;
 use super::paths::files_path;
 use super::policy_files::PolicyFiles;
 use super::sidecars::{PolicyFolder, Sidecars, renamed_note, sidecar_base, write_sidecars};
-use crate::engine::{Answer, ExecutedContext, Outcome, Storage, drive};
+use crate::engine::{Answer, ExecutedContext, Outcome, Schedule, Storage, drive};
 use crate::exec::check::{self, Check, Promise};
 use crate::exec::files::{StagedFile, check_is_new, write_error, write_file};
 use crate::exec::summary::{Answers, LogWriter, RequestRecord, digested, rejection};
@@ -33,7 +33,7 @@ pub struct Exported {
     pub after: Tokens,
     /// Tokens of these that the session does not record.
     pub not_recorded: Tokens,
-    /// The policy removed something.
+    /// The policy acted.
     pub changed: bool,
     /// Checks of the written file.
     pub checks: Vec<Check>,
@@ -56,7 +56,7 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
     let mut executed = execute(job, &base, &mut answers)?;
     let requests = std::mem::take(&mut answers.records);
     let log = answers.log().and_then(LogWriter::path);
-    if !executed.outcome.removes() {
+    if !has_acted(job, &executed.outcome) {
         return Ok(Exported {
             log: log.map(Path::to_owned),
             ..unchanged(job, &executed.outcome, executed.notes, requests)
@@ -156,7 +156,7 @@ impl CallContext {
 /// # Errors
 /// Returns one line if the context cannot be written in the job's format.
 pub fn context_with(job: &ExportJob, answers: &mut dyn Answer) -> Result<CallContext, String> {
-    let outcome = run(job, Storage::AsSet, answers);
+    let outcome = run(job, job.case.storage.clone(), answers);
     let (result, bytes) = ManagedResult::new(job, outcome, Vec::new())?;
     Ok(CallContext { result, bytes })
 }
@@ -168,7 +168,7 @@ pub struct Preview {
     pub before: Tokens,
     /// Actual tokens after.
     pub after: Tokens,
-    /// The policy removes something.
+    /// The policy acts.
     pub changes: bool,
     /// Summary requests with their answers.
     pub requests: Vec<RequestRecord>,
@@ -197,7 +197,7 @@ pub fn preview(job: &ExportJob) -> Result<Preview, String> {
     Ok(Preview {
         before: notes::before(job, &outcome),
         after: outcome.context.tokens(),
-        changes: outcome.removes(),
+        changes: has_acted(job, &outcome),
         requests: std::mem::take(&mut answers.records),
         notes,
         log,
@@ -317,12 +317,21 @@ impl ManagedResult {
             before: self.before,
             after: self.after,
             not_recorded: self.outcome.context.overhead,
-            changed: self.outcome.removes(),
+            changed: has_acted(job, &self.outcome),
             checks,
             notes: self.notes,
             requests: Vec::new(),
             log: None,
         }
+    }
+}
+
+/// Returns whether the policy acted, so that there is a result to write. A replay also acts by what it repairs, writes or
+/// reshapes, as its events say; a policy that is applied now has to remove something.
+fn has_acted(job: &ExportJob, outcome: &Outcome) -> bool {
+    match job.schedule {
+        Schedule::Replay => outcome.changes(),
+        Schedule::Now { .. } => outcome.removes(),
     }
 }
 

@@ -158,6 +158,7 @@ impl RestoredMessage {
                 in_history: true,
                 call: None,
                 parts: 0..n_parts,
+                empty: None,
                 raw: Vec::new(),
             },
             parts: stored.parts.into_iter().map(restored_part).collect(),

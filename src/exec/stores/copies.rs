@@ -45,7 +45,10 @@ impl CallIds {
             Some(hasher.finish() as u32)
         };
         Self {
-            begun: session.calls.iter().find_map(|call| call.time.map(|time| time.0)),
+            begun: session
+                .calls
+                .iter()
+                .find_map(|call| call.time.map(|time| time.0)),
             ids: answers.filter_map(hash).collect(),
         }
     }
@@ -62,7 +65,11 @@ pub(super) fn note_copies(sessions: &mut [Listed]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..sessions.len()).collect();
     order.sort_by_cached_key(|idx| {
         let listed = &sessions[*idx];
-        (begun(listed), listed.found.modified, listed.found.path.clone())
+        (
+            begun(listed),
+            listed.found.modified,
+            listed.found.path.clone(),
+        )
     });
     let mut owners: HashMap<u32, usize> = HashMap::new();
     let mut copies = Vec::new();
@@ -81,7 +88,9 @@ pub(super) fn note_copies(sessions: &mut [Listed]) -> Vec<usize> {
             }
         }
         // Of equal numbers, the first file.
-        let most = shared.iter().max_by_key(|(owner, n)| (**n, Reverse(**owner)));
+        let most = shared
+            .iter()
+            .max_by_key(|(owner, n)| (**n, Reverse(**owner)));
         if let Some((owner, calls)) = most {
             let repeated = RepeatedCalls {
                 calls: *calls,

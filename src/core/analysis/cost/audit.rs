@@ -159,15 +159,13 @@ pub fn audit(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Option<Audit
         };
         let most = last.map_or(Tokens::ZERO, |(_, tokens)| tokens.min(sample.tokens));
         let again = most - read;
-        let reason = last
-            .filter(|_| again > MIN_MISS)
-            .map(|(earlier, _)| {
-                if uses_cache {
-                    cause(case, recorded, earlier, call)
-                } else {
-                    Cause::NeverCached
-                }
-            });
+        let reason = last.filter(|_| again > MIN_MISS).map(|(earlier, _)| {
+            if uses_cache {
+                cause(case, recorded, earlier, call)
+            } else {
+                Cause::NeverCached
+            }
+        });
         let predicted = modelled(&sampled).read;
         found.predicted += predicted;
         found.recorded += read;
@@ -178,13 +176,15 @@ pub fn audit(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Option<Audit
             most,
             cause: reason,
         });
-        misses.extend(reason.map(|cause| CacheMiss {
-            cause,
-            call: call.index,
-            tokens: again,
-            usd: call
-                .tariff
-                .map(|tariff| price_above_read(&tariff, usage, again)),
+        misses.extend(reason.map(|cause| {
+            CacheMiss {
+                cause,
+                call: call.index,
+                tokens: again,
+                usd: call
+                    .tariff
+                    .map(|tariff| price_above_read(&tariff, usage, again)),
+            }
         }));
     }
     let causes = Cause::ALL.into_iter();
@@ -197,9 +197,8 @@ pub fn audit(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Option<Audit
 
 /// Returns whether any call read from or wrote to the cache.
 fn uses_cache(bills: &Bills<'_>) -> bool {
-    let cached = |usage: Usage| {
-        usage.cache_read.unwrap_or_default() + usage.cache_write.unwrap_or_default()
-    };
+    let cached =
+        |usage: Usage| usage.cache_read.unwrap_or_default() + usage.cache_write.unwrap_or_default();
     let usages = bills.calls.iter().filter_map(|call| call.usage);
     usages.map(cached).any(|tokens| tokens > Tokens::ZERO)
 }

@@ -147,7 +147,9 @@ fn break_even_of(
     let removed = prompts.removed;
     let is_cold = call.is_cold();
     let is_recorded = acted.iter().any(|event| event.is_recorded());
-    let counted = call.usage.filter(|usage| is_recorded && usage.cache_read.is_some());
+    let counted = call
+        .usage
+        .filter(|usage| is_recorded && usage.cache_read.is_some());
     let rewritten = match counted {
         _ if is_cold => Tokens::ZERO,
         Some(usage) => {

@@ -53,7 +53,8 @@ fn counted(call: &BilledCall<'_>) -> Option<Usage> {
 /// Returns the cost by the program's totals. `modelled` is the modelled cost of the calls. It has the cost of single calls
 /// and the shares of the cache that a total lacks.
 fn price_totals(bills: &Bills<'_>, modelled: Cost) -> Cost {
-    let input = (modelled.read.tokens + modelled.written.tokens + modelled.uncached.tokens).as_f64();
+    let input =
+        (modelled.read.tokens + modelled.written.tokens + modelled.uncached.tokens).as_f64();
     let share = |charge: Charge| charge.tokens.as_f64() / input.max(1.0);
     let (read, written) = (share(modelled.read), share(modelled.written));
     let counts_cache = bills.totals.iter().all(|t| t.usage.cache_read.is_some());
@@ -97,7 +98,9 @@ fn price_totals(bills: &Bills<'_>, modelled: Cost) -> Cost {
         };
         let split = reported(usage, total.tariff.as_ref());
         let output = usage.output.unwrap_or(answers);
-        let usd = total.tariff.map(|tariff| prices(&tariff, (1.0, 1.0), split, output));
+        let usd = total
+            .tariff
+            .map(|tariff| prices(&tariff, (1.0, 1.0), split, output));
         cost.unpriced += usize::from(usd.is_none());
         add(&mut cost, split, output, usd);
     }
@@ -112,7 +115,8 @@ fn take_out(totals: &mut [BilledUsage<'_>], request: &Usage) {
     let Some(total) = totals.iter_mut().find(contains) else {
         return;
     };
-    let less = |all: Option<Tokens>, part: Option<Tokens>| all.map(|n| n - part.unwrap_or_default());
+    let less =
+        |all: Option<Tokens>, part: Option<Tokens>| all.map(|n| n - part.unwrap_or_default());
     let usage = &mut total.usage;
     usage.input = usage.input - request.input;
     usage.cache_read = less(usage.cache_read, request.cache_read);

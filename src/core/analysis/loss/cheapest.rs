@@ -113,7 +113,8 @@ fn where_paid(case: &Case, bills: &Bills<'_>, last: &[u32]) -> Vec<u32> {
         case,
     };
     let mut cleared = vec![u32::MAX; last.len()];
-    let mut waiting: Vec<(u32, usize)> = last.iter().zip(0..).map(|(at, part)| (*at, part)).collect();
+    let mut waiting: Vec<(u32, usize)> =
+        last.iter().zip(0..).map(|(at, part)| (*at, part)).collect();
     waiting.retain(|(at, _)| *at != u32::MAX);
     waiting.sort_unstable();
     let mut waiting = waiting.into_iter().peekable();
@@ -139,7 +140,10 @@ fn where_paid(case: &Case, bills: &Bills<'_>, last: &[u32]) -> Vec<u32> {
             }
         }
         let now = case.session.calls[call.index].context_end;
-        for message in case.session.messages[end..now].iter().filter(|m| m.in_history) {
+        for message in case.session.messages[end..now]
+            .iter()
+            .filter(|m| m.in_history)
+        {
             for part in message.parts.clone() {
                 clearing.context.add(part, clearing.tokens(part) as i64);
             }

@@ -2,8 +2,8 @@
 
 use super::pieces::WRITTEN;
 use crate::chat::{
-    Block, ChatMessage, Content, Fields, Messages, Replaced, Shape, Text, join_answer, messages_of,
-    push_grouped,
+    Block, BlockBody, ChatMessage, Content, Fields, Messages, Replaced, Shape, Text, join_answer,
+    messages_of, push_grouped,
 };
 use crate::engine::case::Case;
 use crate::engine::context::{Context, Edited, Entry, EntryBody, Marker, PartStatus, Written};
@@ -230,9 +230,8 @@ fn joined<'a>(
                 });
                 Some((1, only?))
             })?;
-            let is_silent = matches!(answer.content, Content::Missing | Content::Null);
             let text = written_message(written, entry.id, shape);
-            let whole = (is_silent && !answer.calls().is_empty())
+            let whole = (answer.content.is_silent() && !answer.calls().is_empty())
                 .then(|| join_answer(&[text, answer.into_owned()]))??;
             Some((n + 1, Cow::Owned(whole)))
         }
@@ -366,6 +365,18 @@ fn written_message(written: &Written, id: u32, shape: Shape) -> ChatMessage {
         }),
     };
     let answered = written.answers.as_ref();
+    if let (Shape::Anthropic, Some(answered)) = (shape, answered) {
+        let result = BlockBody::ToolResult {
+            id: Arc::clone(&answered.call),
+            content: Box::new(content),
+            is_error: None,
+        };
+        return ChatMessage::from(Fields {
+            content: Content::Blocks(vec![Block { part, body: result }]),
+            written: Some(written.kind),
+            ..ChatMessage::new("user", "").into_fields()
+        });
+    }
     ChatMessage::from(Fields {
         content,
         call_id: answered.map(|answered| Arc::clone(&answered.call)),

@@ -10,5 +10,6 @@ pub(super) mod message_edits;
 pub(super) mod messages;
 pub(super) mod originals;
 pub(super) mod pieces;
+pub(super) mod results_apart;
 pub(super) mod sent;
 pub(super) mod stand_in;

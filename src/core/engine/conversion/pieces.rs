@@ -33,7 +33,7 @@ pub(in crate::engine) enum PieceContent<'a> {
     Text(&'a Arc<str>),
     /// Arguments or a block, as JSON.
     Value(&'a Value),
-    /// An image, which has no text.
+    /// An image or an empty content, which have no text.
     There,
 }
 
@@ -60,11 +60,21 @@ pub(in crate::engine) struct Pieces<'a> {
 /// Passes the origin of each piece of a message to `give`, in the order of [`pieces`].
 pub(super) fn each_origin(message: &ChatMessage, mut give: impl FnMut(Option<Origin>)) {
     let mut origin = |part: Option<u32>| give(part.map(Origin::of));
+    if let Some(part) = message.empty_part() {
+        origin(Some(part));
+    }
     if let Some(reasoning) = &message.reasoning {
         origin(reasoning.part);
     }
-    each_part(&message.content, None, &mut origin);
+    if !is_no_piece(message) {
+        each_part(&message.content, None, &mut origin);
+    }
     message.calls().iter().for_each(|call| origin(call.part));
+}
+
+/// Returns whether the content is an empty text that was recorded beside calls or reasoning.
+fn is_no_piece(message: &ChatMessage) -> bool {
+    message.written.is_none() && message.content.is_empty_text()
 }
 
 fn each_part(content: &Content, result: Option<u32>, give: &mut impl FnMut(Option<u32>)) {
@@ -97,10 +107,15 @@ pub(super) fn each_piece<'a>(
     message: &'a ChatMessage,
     mut piece: impl FnMut(Option<u32>, PieceContent<'a>),
 ) {
+    if let Some(part) = message.empty_part() {
+        piece(Some(part), PieceContent::There);
+    }
     if let Some(reasoning) = &message.reasoning {
         piece(reasoning.part, PieceContent::Text(&reasoning.text));
     }
-    each_of_content(&message.content, None, &mut piece);
+    if !is_no_piece(message) {
+        each_of_content(&message.content, None, &mut piece);
+    }
     for call in message.calls() {
         let arguments = call.function.as_ref().map(|f| &f.arguments);
         let content = match arguments {

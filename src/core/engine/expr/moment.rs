@@ -44,11 +44,14 @@ pub enum Quantity {
     ReportedInput,
     /// Answer of the last call as its provider reported it. 0 if nothing was reported.
     ReportedOutput,
+    /// 1 if the user forces a compaction and the run has had none, else 0. The stage fires anyway; an action that compares
+    /// a count with its own limit reads it.
+    Forced,
 }
 
 impl Quantity {
     /// All quantities with their names.
-    pub const ALL: [(&'static str, Self); 18] = [
+    pub const ALL: [(&'static str, Self); 19] = [
         ("used", Self::Used),
         ("window", Self::Window),
         ("input", Self::Input),
@@ -67,6 +70,7 @@ impl Quantity {
         ("idle", Self::Idle),
         ("reported_input", Self::ReportedInput),
         ("reported_output", Self::ReportedOutput),
+        ("forced", Self::Forced),
     ];
 
     pub(super) fn name(self) -> &'static str {

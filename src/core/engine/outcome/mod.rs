@@ -9,7 +9,7 @@ use crate::engine::context::Context;
 use crate::engine::received::Received;
 use crate::session::Kind;
 use crate::units::{Share, Tokens};
-use event::Event;
+use event::{Effect, Event};
 use warning::Warning;
 
 /// The result of a run.
@@ -173,6 +173,12 @@ impl Outcome {
     /// Returns whether the policy or a manual edit removed content of the session.
     pub fn removes(&self) -> bool {
         self.compactions > 0 || self.events.iter().any(Event::is_manual)
+    }
+
+    /// Returns whether the policy or a manual edit changed the context, with or without a removal.
+    pub fn changes(&self) -> bool {
+        let changes = |event: &Event| matches!(event.effect, Effect::Removed | Effect::Changed);
+        self.removes() || self.events.iter().any(changes)
     }
 
     /// Returns the sum of all samples whose call was not rejected.

@@ -273,8 +273,9 @@ impl<'a> Run<'a> {
         self.schedule != Schedule::Replay && self.until.is_none()
     }
 
+    /// Returns whether the user forces a compaction that has not happened yet.
     fn is_forced(&self) -> bool {
-        self.schedule == Schedule::Now { force: true }
+        self.schedule == Schedule::Now { force: true } && self.outcome.compactions == 0
     }
 
     /// Continues until an answer is needed or the run is finished.

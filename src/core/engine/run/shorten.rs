@@ -54,7 +54,7 @@ pub(super) fn shorten(
         else {
             continue;
         };
-        if let Some(short) = cut.shorten(text, moment, &path) {
+        if let Some([weighed, short]) = cut.shorten(text, moment, [&name, &path]) {
             let file = || NewFile {
                 name,
                 content: FileContent::Text(text.into()),
@@ -62,7 +62,7 @@ pub(super) fn shorten(
             };
             shortened.files.extend(cut.spills.then(file));
             shortened.gone += Tokens::from(working.meter.weigh_part(case, text));
-            shortened.left += Tokens::from(working.meter.weigh_part(case, &short));
+            shortened.left += Tokens::from(working.meter.weigh_part(case, &weighed));
             shortened.results.push((nth, short.into()));
         }
     }

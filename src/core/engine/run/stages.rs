@@ -74,7 +74,7 @@ impl<'a> Run<'a> {
         if self.call < self.acts_from {
             return false;
         }
-        if self.is_forced() && self.outcome.compactions == 0 && !self.triggers.is_off(idx) {
+        if self.is_forced() && !self.triggers.is_off(idx) {
             self.triggers
                 .measure(self.call, &self.working, self.budget());
             return true;

@@ -1,7 +1,7 @@
 //! Reads messages, tool definitions and system prompts.
 
 use crate::formats::content::{
-    AnsweredCall, CallMatcher, of_block, opaque, part, tool_definitions,
+    AnsweredCall, CallMatcher, empty_content, of_block, opaque, part, tool_definitions,
 };
 use crate::formats::json;
 use crate::formats::message_list::time_of;
@@ -43,6 +43,7 @@ pub(super) fn message(value: &Value, calls: &mut CallMatcher) -> Result<Draft, S
     let mut draft = Draft::new(role, parts);
     draft.id = json::str_at(value, &["id"]).map(Into::into);
     draft.time = time_of(value);
+    draft.empty = empty_content(value);
     Ok(draft)
 }
 

@@ -214,7 +214,8 @@ impl<'a> ConversationBuilder<'a> {
         }
         self.close_compaction();
         let usage = self.usage(&lines);
-        let is_cut = |at: &usize| matches!(&self.entries[*at].kind, EntryKind::Answer(a) if a.is_cut);
+        let is_cut =
+            |at: &usize| matches!(&self.entries[*at].kind, EntryKind::Answer(a) if a.is_cut);
         let cut = lines.iter().any(is_cut).then(CutAnswer::default);
         self.builder.call(CallDraft {
             model: answer.model.as_deref().map(Into::into),

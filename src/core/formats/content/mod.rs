@@ -13,7 +13,9 @@ mod payload;
 pub(super) use call_matcher::{AnsweredCall, CallMatcher};
 pub use media::media_bytes;
 pub(super) use media::{Media, MediaSource, all_in, found, of_block, of_urls};
-pub(super) use parts::{assign_reasoning, is_of_result, opaque, part, tool_definitions};
+pub(super) use parts::{
+    assign_reasoning, empty_content, is_of_result, opaque, part, tool_definitions,
+};
 pub(super) use payload::{from_base64, from_url, reference};
 
 use super::json;

@@ -1,7 +1,7 @@
 //! Parts and drafts that several dialects share.
 
 use crate::formats::json;
-use crate::session::{Body, Draft, Part, Role, Usage};
+use crate::session::{Body, Draft, EmptyContent, Part, Role, Usage};
 use serde_json::Value;
 
 /// Creates a part of a message with a single record.
@@ -10,6 +10,17 @@ pub(in crate::formats) fn part(block: usize, body: Body) -> Part {
         body,
         record: 0,
         block: u32::try_from(block).unwrap_or(u32::MAX),
+    }
+}
+
+/// Returns the form of a message's content if it is empty.
+pub(in crate::formats) fn empty_content(message: &Value) -> Option<EmptyContent> {
+    match message.get("content") {
+        None => Some(EmptyContent::Missing),
+        Some(Value::Null) => Some(EmptyContent::Null),
+        Some(Value::String(text)) if text.is_empty() => Some(EmptyContent::Text),
+        Some(Value::Array(blocks)) if blocks.is_empty() => Some(EmptyContent::List),
+        Some(_) => None,
     }
 }
 

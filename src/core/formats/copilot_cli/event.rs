@@ -298,7 +298,11 @@ fn totals(data: &Value) -> Vec<(String, Usage)> {
 /// Returns model and usage of the request for a summary. Earlier versions name the counts differently and count no
 /// writes to the cache, like the totals.
 fn summary_request(used: &Value) -> Option<(Option<String>, Usage)> {
-    let count = |names: [&str; 2]| names.iter().find_map(|name| counts::tokens_at(used, &[name]));
+    let count = |names: [&str; 2]| {
+        names
+            .iter()
+            .find_map(|name| counts::tokens_at(used, &[name]))
+    };
     let usage = Usage {
         input: count(["inputTokens", "input"])?,
         cache_read: count(["cacheReadTokens", "cachedInput"]),

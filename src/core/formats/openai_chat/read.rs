@@ -1,7 +1,7 @@
 //! Reads messages.
 
 use crate::formats::content::{
-    AnsweredCall, CallMatcher, of_block, opaque, part, tool_definitions,
+    AnsweredCall, CallMatcher, empty_content, of_block, opaque, part, tool_definitions,
 };
 use crate::formats::json;
 use crate::formats::message_list::time_of;
@@ -30,6 +30,7 @@ pub(in crate::formats) fn message(value: &Value, calls: &mut CallMatcher) -> Res
     let mut draft = Draft::new(role, parts);
     draft.id = json::str_at(value, &["id"]).map(Into::into);
     draft.time = time_of(value);
+    draft.empty = empty_content(value);
     // Output of a command that an agent without tool calls wrote as text (mini-SWE-agent).
     let is_observation = ["raw_output", "returncode"]
         .iter()

@@ -83,7 +83,8 @@ impl Event {
         match self.kind {
             Kind::Compaction { .. } | Kind::Responses => true,
             Kind::User | Kind::Model => self.messages.iter().any(|message| {
-                let has_blocks = matches!(message.content, Content::Blocks(_));
+                let has_blocks =
+                    matches!(&message.content, Content::Blocks(all) if !all.is_empty());
                 has_blocks || !message.calls().is_empty() || !message.joined_text("").is_empty()
             }),
         }

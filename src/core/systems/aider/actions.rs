@@ -17,7 +17,7 @@ const SUMMARIZE: NamedAction = NamedAction {
     kind: ActionKind::Summarize,
     help: "Summarizes the older part of finished turns.",
     shape: Shape::OpenAi,
-    numbers: &["max_tokens"],
+    numbers: &["max_tokens", "forced"],
     make: |settings| {
         check_keys(settings, &["discards"])?;
         let discards = settings.get("discards").and_then(toml::Value::as_bool);
@@ -62,7 +62,7 @@ impl Rewrite for Summarize {
         let summarizer = ChatSummary::new(input.model, input.window, input.number("max_tokens"));
         let total = summarizer.total(&all[finished.clone()]);
         let mut done = Rewritten::counted(total);
-        if total as f64 <= summarizer.max_tokens {
+        if total as f64 <= summarizer.max_tokens && !input.flag("forced") {
             return Ok(done);
         }
         let summary = summarizer.summarize(&all[finished.clone()], replies, &mut done.log)?;

@@ -28,6 +28,7 @@ const AGENTIC: NamedAction = NamedAction {
         "keep",
         "max_tokens",
         "is_on",
+        "forced",
     ],
     make: |settings| summarizing(settings, compact_with_summary),
 };
@@ -46,6 +47,7 @@ const BASIC: NamedAction = NamedAction {
         "max_output",
         "model_chars",
         "agentic_is_on",
+        "forced",
     ],
     make: |settings| numbers_only(settings, compact_without_request),
 };
@@ -59,6 +61,8 @@ const SHAPE: NamedAction = NamedAction {
     make: |settings| numbers_only(settings, shorten_results),
 };
 
+const NO_SUMMARY: &str = "Skipped agentic compaction: summarizer returned no summary text";
+
 fn compact_with_summary(
     input: &RewriteInput<'_>,
     replies: &mut Replies<'_>,
@@ -68,7 +72,7 @@ fn compact_with_summary(
         memory: budget.state.to_memory().into(),
         ..Rewritten::counted(budget.request as u64)
     };
-    let acts = budget.request as f64 >= input.number("trigger");
+    let acts = input.flag("forced") || budget.request as f64 >= input.number("trigger");
     if !acts || !input.flag("is_on") {
         return Ok(unchanged);
     }
@@ -81,6 +85,12 @@ fn compact_with_summary(
     let mut state = budget.state.clone();
     match summarize(all, &budget, limits, replies)? {
         Summarized::Nothing => Ok(unchanged),
+        // It is tried again before each call.
+        Summarized::Empty => Ok(Rewritten {
+            fired: true,
+            log: vec![NO_SUMMARY.to_owned()],
+            ..unchanged
+        }),
         Summarized::Failed => {
             state.failed_at = Some(input.call as u64);
             Ok(Rewritten {
@@ -124,7 +134,8 @@ fn compact_without_request(input: &RewriteInput<'_>) -> Rewritten {
     let is_rejected = input.at == Hook::OverflowError;
     let has_failed = budget.state.failed_at == Some(input.call as u64);
     let is_next = has_failed || !input.flag("agentic_is_on");
-    let acts = is_next && budget.request as f64 >= input.number("trigger");
+    let is_full = input.flag("forced") || budget.request as f64 >= input.number("trigger");
+    let acts = is_next && is_full;
     if is_rejected {
         let sum: usize = budget
             .messages

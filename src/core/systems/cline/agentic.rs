@@ -34,8 +34,10 @@ const PREFIX: &str = "Context summary:\n\n";
 
 /// The result of a compaction.
 pub(super) enum Summarized {
-    /// There is nothing to summarize, or the summary is empty.
+    /// There is nothing to summarize.
     Nothing,
+    /// The summary is empty.
+    Empty,
     Failed,
     Done {
         /// The first kept message.
@@ -103,7 +105,7 @@ pub(super) fn summarize(
     };
     let summary = summary.trim().to_owned();
     if summary.is_empty() {
-        return Ok(Summarized::Nothing);
+        return Ok(Summarized::Empty);
     }
     let has_files = summary
         .lines()

@@ -4,12 +4,13 @@ use super::reads::replace_repeated_reads;
 use super::units::{MISSING, units};
 use crate::chat::{Block, BlockBody, ChatMessage, Content, PendingRequest, Replies, Shape};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::systems::missing_results::{Place, add_missing};
 use crate::systems::stage_settings::{check_keys, choice, numbers_only};
 use serde_json::json;
 use std::sync::Arc;
 
 /// Actions of presets.
-pub static ACTIONS: &[NamedAction] = &[DEDUPE, TRUNCATE];
+pub static ACTIONS: &[NamedAction] = &[DEDUPE, TRUNCATE, SHAPE];
 
 /// Prevents `cline_legacy.truncate` at the same call if it saves `enough_share`.
 const DEDUPE: NamedAction = NamedAction {
@@ -34,6 +35,15 @@ const TRUNCATE: NamedAction = NamedAction {
         let replaces_task = choice(settings, "task", &tasks)?.unwrap_or(false);
         Ok(Arc::new(Truncate { replaces_task }))
     },
+};
+
+const SHAPE: NamedAction = NamedAction {
+    name: "cline_legacy.shape",
+    kind: ActionKind::Repair,
+    help: "Adds results for calls without one.",
+    shape: Shape::OpenAi,
+    numbers: &[],
+    make: |settings| numbers_only(settings, shape),
 };
 
 /// Key of the call at which removing reads saved enough, in memory.
@@ -114,6 +124,14 @@ impl Rewrite for Truncate {
             memory: json!({UNSENT: is_unsent || (n_hidden == 0 && n_unsent > 0)}).into(),
             ..Rewritten::default()
         })
+    }
+}
+
+/// `ensureToolResultsFollowToolUse`: the results of an answer are in the order of its calls.
+fn shape(input: &RewriteInput<'_>) -> Rewritten {
+    Rewritten {
+        messages: add_missing(&input.messages, MISSING, Place::InOrder),
+        ..Rewritten::default()
     }
 }
 

@@ -13,7 +13,7 @@ use serde_json::json;
 use std::sync::Arc;
 
 /// Actions of presets.
-pub static ACTIONS: &[NamedAction] = &[COMPRESS, MASK, TRUNCATE];
+pub static ACTIONS: &[NamedAction] = &[COMPRESS, GUARD, MASK, TRUNCATE];
 
 /// Acts from `trigger` tokens on.
 const COMPRESS: NamedAction = NamedAction {
@@ -23,6 +23,15 @@ const COMPRESS: NamedAction = NamedAction {
     shape: Shape::OpenAi,
     numbers: &["reported_input", "trigger"],
     make: |settings| summarizing(settings, compress_history),
+};
+
+const GUARD: NamedAction = NamedAction {
+    name: "gemini_cli.guard",
+    kind: ActionKind::Log,
+    help: "Ends the run if the request is larger than what the last count leaves of the window.",
+    shape: Shape::OpenAi,
+    numbers: &[],
+    make: |settings| numbers_only(settings, guard),
 };
 
 const MASK: NamedAction = NamedAction {
@@ -46,6 +55,9 @@ const TRUNCATE: NamedAction = NamedAction {
         Ok(Arc::new(Truncate { also }))
     },
 };
+
+/// Status of a compression whose result is larger than the history.
+const INFLATED: &str = "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT";
 
 /// Key of the count that is compared with the trigger, in memory.
 const COUNT: &str = "gemini_cli_count";
@@ -89,6 +101,7 @@ fn compress_history(
         },
         Compressed::History(_, tokens) if tokens > count => Rewritten {
             fired: true,
+            log: vec![INFLATED.to_owned()],
             memory: json!({COUNT: count, HAS_FAILED: true}).into(),
             ..unchanged
         },
@@ -106,16 +119,32 @@ fn compress_history(
     })
 }
 
+/// `sendMessageStream`: a request above what the last count leaves of the window is not sent.
+fn guard(input: &RewriteInput<'_>) -> Rewritten {
+    let all = &input.messages;
+    let (_, end) = history_of(all);
+    let request = estimate(&all[end..], &tools(all));
+    let left = input
+        .window
+        .saturating_sub(input.memory[COUNT].as_u64().unwrap_or(0));
+    if request <= left {
+        return Rewritten::default();
+    }
+    Rewritten::default().stopped_by(format!(
+        "ContextWindowWillOverflow: the request is estimated at {request}, {left} are left"
+    ))
+}
+
 fn mask_results(input: &RewriteInput<'_>) -> Rewritten {
     let all = &input.messages;
     let (start, end) = history_of(all);
     let (protect, minimum) = (input.count("protect"), input.count("minimum"));
-    let path = |name: &str| path(input.storage, name);
-    let masked = mask(&all[start..end], protect as u64, minimum as u64, path);
+    let history = &all[start..end];
+    let masked = mask(history, protect as u64, minimum as u64, input.storage);
     if masked.is_empty() {
         return Rewritten::default();
     }
-    let mut after = all[start..end].to_vec();
+    let mut after = history.to_vec();
     let (mut edits, mut files) = (Vec::new(), Vec::new());
     for result in masked {
         after[result.at] = result.now.clone();
@@ -172,7 +201,8 @@ impl Rewrite for Truncate {
     }
 }
 
-fn path(storage: &Storage, name: &str) -> String {
+/// Returns the path of the file with a whole result.
+pub(super) fn path(storage: &Storage, name: &str) -> String {
     match storage {
         Storage::Folder(folder) => format!("{folder}/{}", file_name(name)),
         Storage::AsSet | Storage::Missing => {

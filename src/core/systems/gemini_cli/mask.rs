@@ -1,7 +1,9 @@
 //! Masking of old tool results: a preview with the path of a file takes their place.
 
+use super::actions::path;
 use super::contents::{contents, estimate, tools};
 use crate::chat::{ChatMessage, Rule};
+use crate::engine::Storage;
 use crate::systems::javascript::{first_units, last_units, length};
 use serde_json::json;
 
@@ -36,7 +38,7 @@ pub(super) fn mask(
     history: &[ChatMessage],
     protect: u64,
     minimum: u64,
-    path: impl Fn(&str) -> String,
+    storage: &Storage,
 ) -> Vec<Masked> {
     let tools = tools(history);
     let newest = contents(history).last().map_or(0, |content| content.start);
@@ -68,11 +70,15 @@ pub(super) fn mask(
         } else {
             preview(&text)
         };
-        let path = path(&name);
-        let now = history[at].with_text(format!(
-            "<{TAG}>\n{preview}\n\nOutput too large. Full output available at: {path}\n</{TAG}>"
-        ));
-        let is_smaller = estimate(std::slice::from_ref(&now), &tools) < tokens;
+        let masked = |storage: &Storage| {
+            let path = path(storage, &name);
+            history[at].with_text(format!(
+                "<{TAG}>\n{preview}\n\nOutput too large. Full output available at: {path}\n</{TAG}>"
+            ))
+        };
+        // Whether a result is masked does not depend on the folder that an export writes to.
+        let is_smaller = estimate(&[masked(&Storage::AsSet)], &tools) < tokens;
+        let now = masked(storage);
         let file = (name, text);
         is_smaller.then_some(Masked { at, now, file })
     });

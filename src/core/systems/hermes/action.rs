@@ -22,6 +22,7 @@ pub static ACTIONS: &[NamedAction] = &[NamedAction {
         "protect_first_n",
         "protect_last_n",
         "max_tokens",
+        "forced",
     ],
     make: |settings| summarizing(settings, compress_if_due),
 }];
@@ -38,6 +39,10 @@ fn compress_if_due(
     let mut turn = Turn::new(input, replies);
     turn.state
         .update(input.count("reported") as u64, turn.settings.threshold);
+    if input.flag("forced") {
+        turn.compress()?;
+        return Ok(turn.finished());
+    }
     if input.call_in_turn == 0 {
         turn.state.attempts = 0;
         turn.check_at_start()?;

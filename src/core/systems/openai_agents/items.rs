@@ -30,7 +30,7 @@ pub(super) fn items(messages: &[ChatMessage]) -> Vec<Item> {
         if message.reasoning.is_some() {
             add(Piece::Reasoning);
         }
-        if !matches!(message.content, Content::Missing | Content::Null) {
+        if !message.content.is_silent() {
             add(Piece::Content);
         }
         (0..message.calls().len()).for_each(|nth| add(Piece::Call(nth)));
@@ -127,8 +127,7 @@ pub(super) fn edits(
 pub(super) fn only_calls(answer: &ChatMessage, stays: impl Fn(usize) -> bool) -> ChatMessage {
     let calls = (0..answer.calls().len()).filter(|nth| stays(*nth));
     let mut kept: Vec<Piece> = calls.map(Piece::Call).collect();
-    let has_text = !matches!(answer.content, Content::Missing | Content::Null);
-    if !has_text && stays(0) {
+    if answer.content.is_silent() && stays(0) {
         kept.push(Piece::Reasoning);
     }
     with_pieces(answer, &kept)

@@ -23,6 +23,7 @@ pub(super) const ACTION: NamedAction = NamedAction {
         "minimum_progress",
         "reset_retries",
         "reset_scaling",
+        "forced",
     ],
     make: |settings| summarizing(settings, condense),
 };
@@ -50,7 +51,7 @@ fn condense(
 ) -> Result<Rewritten, PendingRequest> {
     let mut view = View::new(input);
     let mut done = Rewritten::default();
-    let mut is_requested = input.at == Hook::OverflowError;
+    let mut is_requested = input.at == Hook::OverflowError || input.flag("forced");
     let mut changed = false;
     loop {
         let total = view.tokens(view.len());

@@ -3,13 +3,14 @@
 use super::cut::find_cut;
 use super::file_lists::FileLists;
 use super::request;
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, n_system};
+use crate::chat::{ChatMessage, Messages, PendingRequest, Replies, Rule, Shape, n_system};
 use crate::engine::{ActionKind, Hook, NamedAction, RewriteInput, Rewritten};
 use crate::session::WrittenKind;
-use crate::systems::stage_settings::summarizing;
+use crate::systems::missing_results::{Place, add_missing};
+use crate::systems::stage_settings::{numbers_only, summarizing};
 
 /// Actions of presets.
-pub static ACTIONS: &[NamedAction] = &[COMPACT];
+pub static ACTIONS: &[NamedAction] = &[COMPACT, SHAPE];
 
 /// `at = "turn_start"`: checks when the last run ended, and again before the user message if that failed. The new user
 /// message is not part of it. At `overflow_error` everything is.
@@ -21,6 +22,18 @@ const COMPACT: NamedAction = NamedAction {
     numbers: &["keep", "reserve"],
     make: |settings| summarizing(settings, compact),
 };
+
+const SHAPE: NamedAction = NamedAction {
+    name: "pi.shape",
+    kind: ActionKind::Repair,
+    help: "Adds results for calls without one, and leaves out answers without text and calls.",
+    shape: Shape::OpenAi,
+    numbers: &[],
+    make: |settings| numbers_only(settings, shape),
+};
+
+/// Text of an added result.
+const NO_RESULT: &str = "No result provided";
 
 const PREFIX: &str = "The conversation history before this point was compacted into the following summary:\n\n<summary>\n";
 const SUFFIX: &str = "\n</summary>";
@@ -119,4 +132,24 @@ fn summary(
         let turn = "**Turn Context (split turn):**";
         Ok(format!("{first}\n\n---\n\n{turn}\n\n{second}"))
     }))
+}
+
+const BLANK: Rule = Rule::new("pi: blank answers");
+
+/// `transformMessages` and the adapter of OpenAI's API: the messages of a request.
+fn shape(input: &RewriteInput<'_>) -> Rewritten {
+    let all = &input.messages;
+    let is_blank = |m: &ChatMessage| {
+        m.is("assistant") && m.calls().is_empty() && m.joined_text("").trim().is_empty()
+    };
+    let has_blank = all.weigh(BLANK, |message| u64::from(is_blank(message))) > 0;
+    let sent = has_blank.then(|| {
+        let sent = all.iter().filter(|message| !is_blank(message));
+        Messages::from(sent.cloned().collect::<Vec<_>>())
+    });
+    let answered = add_missing(sent.as_ref().unwrap_or(all), NO_RESULT, Place::Last);
+    Rewritten {
+        messages: answered.or_else(|| sent.map(Messages::into_vec)),
+        ..Rewritten::default()
+    }
 }

@@ -5,6 +5,7 @@ use crate::chat::{Call, ChatMessage, PendingRequest, Replies, Shape, SummaryRequ
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
 use crate::systems::stage_settings::{numbers_only, summarizing};
 use serde_json::json;
+use std::sync::Arc;
 
 pub(super) const KEEP: NamedAction = NamedAction {
     name: "pydantic_ai.keep_recent",
@@ -25,6 +26,8 @@ pub(super) const SUMMARIZE: NamedAction = NamedAction {
 };
 
 const INSTRUCTIONS: &str = include_str!("instructions.txt");
+const RETURN_TEXT: &str = "<system>Please return text.</system>";
+const NO_TEXT: &str = "Exceeded maximum output retries (1)";
 
 fn keep(input: &RewriteInput<'_>) -> Rewritten {
     let history = History::new(input);
@@ -59,7 +62,7 @@ fn summarize(
         },
         None => Start::Plain,
     };
-    let summary = match replies.reply_to(request(oldest))?.into_text() {
+    let summary = match summary(request(oldest), replies)? {
         Ok(summary) => summary,
         // The error ends the turn.
         Err(why) => return Ok(Rewritten::default().stopped_by(why)),
@@ -73,6 +76,29 @@ fn summarize(
         memory: state(input, &start).into(),
         ..Rewritten::default()
     })
+}
+
+/// Returns the summary, or the error. The summarizer's agent asks once more for an empty one.
+fn summary(
+    request: SummaryRequest,
+    replies: &mut Replies<'_>,
+) -> Result<Result<Arc<str>, String>, PendingRequest> {
+    let mut again = request.messages.clone();
+    let first = replies.reply_to(request)?.into_text();
+    if first.as_ref().is_ok_and(|text| text.is_empty()) {
+        again.push(ChatMessage::new("assistant", ""));
+        again.push(ChatMessage::new("user", RETURN_TEXT));
+        let second = replies.reply_to(SummaryRequest::new(again))?.into_text();
+        let is_empty = second.as_ref().is_ok_and(|text| text.is_empty());
+        return Ok(second.and_then(|text| {
+            if is_empty {
+                Err(NO_TEXT.to_owned())
+            } else {
+                Ok(text)
+            }
+        }));
+    }
+    Ok(first)
 }
 
 /// Returns the request for a summary of messages. The summarizer has no tools: open calls are answered with an error.

@@ -2,13 +2,15 @@
 
 use super::compress::{Compressed, Conversation, compress};
 use super::estimate::{estimate, thresholds};
-use crate::chat::{PendingRequest, Replies, Shape, first_pending, n_system};
-use crate::engine::{ActionKind, Hook, NamedAction, RewriteInput, Rewritten};
-use crate::systems::stage_settings::summarizing;
+use crate::chat::{
+    ChatMessage, PendingRequest, Replies, Rule, Shape, first_pending, n_system, stored_ranges,
+};
+use crate::engine::{ActionKind, Hook, MessageEdit, NamedAction, RewriteInput, Rewritten};
+use crate::systems::stage_settings::{numbers_only, summarizing};
 use serde_json::json;
 
 /// Actions of presets.
-pub static ACTIONS: &[NamedAction] = &[COMPRESS];
+pub static ACTIONS: &[NamedAction] = &[COMPRESS, CURATE];
 
 /// Acts from the share of the window on, or earlier to leave space for a summary.
 const COMPRESS: NamedAction = NamedAction {
@@ -19,6 +21,17 @@ const COMPRESS: NamedAction = NamedAction {
     numbers: &["reported_input", "reported_output", "share", "shares_cache"],
     make: |settings| summarizing(settings, compress_if_due),
 };
+
+const CURATE: NamedAction = NamedAction {
+    name: "qwen_code.curate",
+    kind: ActionKind::Repair,
+    help: "Leaves out an answer without content, with the message that it answers.",
+    shape: Shape::OpenAi,
+    numbers: &[],
+    make: |settings| numbers_only(settings, curate),
+};
+
+const EMPTY_ANSWERS: Rule = Rule::new("qwen_code: empty answers");
 
 /// Failures after which it no longer tries.
 const MAX_FAILURES: u64 = 3;
@@ -124,4 +137,57 @@ fn count(input: &RewriteInput<'_>, start: usize, end: usize) -> ((u64, u64, bool
         prompt => prompt + counts.1 + estimate(&input.messages[end..]),
     };
     (counts, tokens)
+}
+
+/// `extractCuratedHistory`: the history of a request. Answers in a row count as one, and so do the results of an answer.
+fn curate(input: &RewriteInput<'_>) -> Rewritten {
+    let all = &input.messages;
+    let start = n_system(all);
+    let is_empty = |m: &ChatMessage| {
+        m.calls().is_empty() && m.reasoning.is_none() && m.joined_text("").is_empty()
+    };
+    let is_gone = |m: &ChatMessage| u64::from(m.is("assistant") && is_empty(m));
+    if all.weigh(EMPTY_ANSWERS, is_gone) == 0 {
+        return Rewritten::default();
+    }
+    let contents = stored_ranges(all, start, |first, message| {
+        first.role == message.role && !message.is("user")
+    });
+    let mut sent = vec![false; all.len()];
+    let mut last = 0..0;
+    for content in contents {
+        let is_answer = all[content.start].is("assistant");
+        let is_valid = !is_answer || !all[content.clone()].iter().any(is_empty);
+        let changed = if is_valid { content.clone() } else { last };
+        sent[changed].fill(is_valid);
+        last = if is_valid { content } else { 0..0 };
+    }
+    let gone = (start..all.len()).filter(|at| !sent[*at]);
+    Rewritten {
+        edits: gone.map(|at| MessageEdit { at, now: None }).collect(),
+        ..Rewritten::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::systems::testing::{play, texts};
+
+    #[test]
+    fn an_empty_answer_goes_with_its_question() {
+        let message = ChatMessage::new;
+        let messages = vec![
+            message("system", "S"),
+            message("user", "one"),
+            message("assistant", "1"),
+            message("user", "two"),
+            message("assistant", ""),
+            message("user", "three"),
+        ];
+        let played = play(&CURATE, &[], (2, 0), messages.clone(), &[]);
+        assert_eq!(texts(&played.after()), ["S", "one", "1", "three"]);
+        let played = play(&CURATE, &[], (2, 0), messages[..4].to_vec(), &[]);
+        assert!(played.done.edits.is_empty());
+    }
 }

@@ -4,7 +4,7 @@ use super::estimate::projected;
 use super::sliding::{Reduced, UNABLE, reduce};
 use super::stored_messages::{Pins, StoredMessage, has_calls, stored_messages};
 use super::summarize::{n_summarized, summarized};
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Rule, Shape};
 use crate::engine::{
     ActionKind, Memory, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten,
 };
@@ -13,7 +13,7 @@ use serde_json::json;
 use std::sync::Arc;
 
 /// Actions of presets.
-pub static ACTIONS: &[NamedAction] = &[ANSWER, SLIDE, SUMMARIZE];
+pub static ACTIONS: &[NamedAction] = &[ANSWER, SLIDE, SUMMARIZE, SHAPE];
 
 const ANSWER: NamedAction = NamedAction {
     name: "strands.answer",
@@ -70,6 +70,18 @@ const SUMMARIZE: NamedAction = NamedAction {
     },
 };
 
+const SHAPE: NamedAction = NamedAction {
+    name: "strands.shape",
+    kind: ActionKind::Repair,
+    help: "Gives answers without content a text.",
+    shape: Shape::OpenAi,
+    numbers: &[],
+    make: |settings| numbers_only(settings, fill_blank_answers),
+};
+
+const IS_BLANK: Rule = Rule::new("strands: blank answers");
+/// Text of an answer without content.
+const BLANK: &str = "[blank text]";
 /// Text of a result that the SDK writes.
 const INTERRUPTED: &str = "Tool was interrupted.";
 /// Key of the call at which the turn ended with an error, in memory.
@@ -255,6 +267,29 @@ fn answer_calls(input: &RewriteInput<'_>) -> Rewritten {
     Rewritten {
         messages: Some(messages),
         fired: true,
+        ..Rewritten::default()
+    }
+}
+
+/// `_normalize_messages`: the answers of a request.
+fn fill_blank_answers(input: &RewriteInput<'_>) -> Rewritten {
+    let is_blank = |m: &ChatMessage| {
+        m.is("assistant") && m.calls().is_empty() && m.joined_text("").trim().is_empty()
+    };
+    if input.messages.weigh(IS_BLANK, |m| u64::from(is_blank(m))) == 0 {
+        return Rewritten::default();
+    }
+    let blank = input
+        .messages
+        .iter()
+        .enumerate()
+        .filter(|(_, m)| is_blank(m));
+    let edits = blank.map(|(at, message)| MessageEdit {
+        at,
+        now: Some(message.with_text(BLANK)),
+    });
+    Rewritten {
+        edits: edits.collect(),
         ..Rewritten::default()
     }
 }

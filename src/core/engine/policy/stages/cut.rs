@@ -36,13 +36,14 @@ pub enum Unit {
 }
 
 impl Cut {
-    /// Returns the shortened text; none if it is unchanged. `path` is the file with the full text.
-    pub(in crate::engine) fn shorten(
+    /// Returns the shortened text with each of these paths of the file with the full text; none if it is unchanged. Only the
+    /// first path decides, so that it does not depend on the folder of an export.
+    pub(in crate::engine) fn shorten<const N: usize>(
         &self,
         text: &str,
         moment: &Moment,
-        path: &str,
-    ) -> Option<String> {
+        paths: [&str; N],
+    ) -> Option<[String; N]> {
         let over = self.over.value(moment);
         let most_lines = self
             .lines
@@ -72,10 +73,10 @@ impl Cut {
             .marker
             .replace("{removed}", &removed.to_string())
             .replace("{tokens}", &removed.div_ceil(4).to_string())
-            .replace("{lines}", &gone_lines.to_string())
-            .replace("{path}", path);
-        let short = format!("{head}{marker}{tail}");
-        (short.len() < text.len()).then_some(short)
+            .replace("{lines}", &gone_lines.to_string());
+        let short = paths.map(|path| format!("{head}{}{tail}", marker.replace("{path}", path)));
+        let is_shorter = short.first().is_some_and(|short| short.len() < text.len());
+        is_shorter.then_some(short)
     }
 
     /// Returns the start and the end of a text that are kept.
@@ -162,7 +163,8 @@ mod tests {
     }
 
     fn short(cut: &Cut, text: &str) -> Option<String> {
-        cut.shorten(text, &Moment::default(), "a/file")
+        let [short] = cut.shorten(text, &Moment::default(), ["a/file"])?;
+        Some(short)
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::engine::context::taken::widen;
 use crate::engine::conversion::entry_updater::{ChangeSource, ContextChange};
 use crate::engine::conversion::merge::merge;
 use crate::engine::conversion::message_edits::{EditResult, MessageEdits, edits_of};
+use crate::engine::conversion::results_apart::results_apart;
 use crate::engine::conversion::stand_in::StandIn;
 use crate::engine::named::edits::{Edits, MessageEdit};
 use crate::engine::named::{Rewritten, edited};
@@ -58,6 +59,7 @@ impl Run<'_> {
     /// Handles the result of a finished action: applies it now or later.
     pub(super) fn done(&mut self, stage: usize, pending: PendingAction, mut done: Rewritten) {
         self.named.memory.update(&done.memory);
+        done.messages = done.messages.map(results_apart);
         let compared = done.compared.map(|count| (self.call, Tokens(count)));
         self.outcome.compared.extend(compared);
         let delay = self.triggers.bound(stage).delay.as_ref();

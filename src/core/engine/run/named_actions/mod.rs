@@ -10,6 +10,7 @@ use crate::chat::{
 use crate::engine::context::taken::widen;
 use crate::engine::conversion::contents::contents;
 use crate::engine::conversion::stand_in::StandIn;
+use crate::engine::expr::Quantity;
 use crate::engine::named::RewriteInput;
 use crate::engine::outcome::event::RequestSize;
 use crate::engine::policy::stages::Action;
@@ -21,6 +22,8 @@ use std::sync::Arc;
 impl Run<'_> {
     /// Runs the named action of a stage on the entries from `first` on. Its requests wait for an answer.
     pub(super) fn start_action(&mut self, stage: usize, first: usize) {
+        let forced = f64::from(u8::from(self.is_forced()));
+        self.triggers.moment.set(Quantity::Forced, forced);
         let Action::Named(named) = &self.triggers.bound(stage).action else {
             return;
         };
