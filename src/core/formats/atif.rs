@@ -83,6 +83,11 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         step(source, &row, &mut transcript, &mut log.notes);
         log.report.count_record(source, transcript.len() > before);
     }
+    let start = bytes.len() - bytes.trim_ascii_start().len();
+    if let Some(total) = log.notes.usage(start, total(&around)) {
+        let model = json::str_at(agent, &["model_name"]).unwrap_or_default();
+        transcript.builder.total(model, &total);
+    }
     let session = transcript.finish();
     log.finish(
         input,
@@ -168,6 +173,18 @@ fn results(step: &Value) -> Vec<Part> {
         content::result(idx, (call, None), false, content)
     });
     parts.collect()
+}
+
+/// Returns the usage of all steps and of sub-agents, if the trajectory totals it.
+fn total(document: &Value) -> Option<Usage> {
+    let count = |key| counts::tokens_at(document, &["final_metrics", key]);
+    let input = count("total_prompt_tokens")?;
+    (input > Tokens::ZERO).then(|| Usage {
+        input,
+        cache_read: count("total_cached_tokens"),
+        output: count("total_completion_tokens"),
+        ..Usage::default()
+    })
 }
 
 fn usage(step: &Value) -> Option<Usage> {

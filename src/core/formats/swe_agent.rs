@@ -13,9 +13,12 @@ use super::json::Row;
 use super::notes::Notes;
 use super::read_log::ReadLog;
 use super::transcript::Transcript;
-use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, json, openai_chat};
+use super::{
+    Format, Input, ParseError, Parsed, Probe, RecordedData, content, counts, json, openai_chat,
+};
 use crate::progress::Progress;
-use crate::session::{Body, CallDraft, Draft, Role, Session};
+use crate::session::{Body, CallDraft, Draft, Role, Session, Usage, UsageTotal};
+use crate::units::Tokens;
 use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format {
@@ -68,7 +71,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         }
         queries.push(query);
     }
-    let sessions = if queries.iter().all(|query| query.rows.is_empty()) {
+    let mut sessions = if queries.iter().all(|query| query.rows.is_empty()) {
         let mut transcript = Transcript::new(input, FORMAT.name, None);
         for draft in history {
             if draft.role == Role::Assistant && !draft.is_injected {
@@ -81,7 +84,26 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     } else {
         replayed(input, &history, &steps, &queries)
     };
+    // Of several conversations, the shares are not recorded.
+    if let [session] = &mut sessions[..] {
+        let around = json::members_except(bytes, &whole, &["history", "trajectory"]);
+        session.totals.extend(total(&around));
+    }
     log.finish(input, sessions, "a SWE-agent trajectory without a message")
+}
+
+/// Returns the usage of all calls, which the agent totals. It does not count the cache.
+fn total(document: &Value) -> Option<UsageTotal> {
+    let count = |key| counts::tokens_at(document, &["info", "model_stats", key]);
+    let usage = Usage {
+        input: count("tokens_sent").filter(|input| *input > Tokens::ZERO)?,
+        output: count("tokens_received"),
+        ..Usage::default()
+    };
+    Some(UsageTotal {
+        model: String::new(),
+        usage: counts::checked_usage(Some(usage)).ok().flatten()?,
+    })
 }
 
 /// The context that a step repeats.

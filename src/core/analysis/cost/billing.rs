@@ -227,8 +227,13 @@ impl<'a> Bills<'a> {
                 before = Some((model, call.time));
             }
         }
+        let first: Option<Tariff<'a>> = calls.first().and_then(|call| call.tariff);
         let total = |total: &UsageTotal| BilledUsage {
-            tariff: billing.tariff_of_name(session, &total.model, lifetime),
+            tariff: if total.model.is_empty() {
+                first
+            } else {
+                billing.tariff_of_name(session, &total.model, lifetime)
+            },
             usage: total.usage,
         };
         let summary = |compaction: &RecordedCompaction| {

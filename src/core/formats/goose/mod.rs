@@ -14,9 +14,10 @@ use super::mark::MARK;
 use super::notes::{Notes, unknown_role};
 use super::read_log::ReadLog;
 use super::transcript::Transcript;
-use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, json, jsonl};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, counts, json, jsonl};
 use crate::progress::Progress;
-use crate::session::{Body, CallDraft, Draft, Part, Role};
+use crate::session::{Body, CallDraft, Draft, Part, Role, Usage};
+use crate::units::Tokens;
 use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format {
@@ -123,10 +124,24 @@ fn name(head: &Value, transcript: &mut Transcript) {
     if let Some(model) = json::str_at(head, &["model_config", "model_name"]) {
         transcript.builder.usual_model(model);
     }
+    if let Ok(Some(total)) = counts::checked_usage(total(head)) {
+        let model = json::str_at(head, &["model_config", "model_name"]);
+        transcript.builder.total(model.unwrap_or_default(), &total);
+    }
     let folder = json::str_at(head, &["working_dir"]).unwrap_or_default();
     if !folder.is_empty() {
         transcript.builder.project(folder);
     }
+}
+
+/// Returns the usage of all calls, which Goose totals. It does not count the cache.
+fn total(head: &Value) -> Option<Usage> {
+    let input = counts::tokens_at(head, &["accumulated_input_tokens"])?;
+    (input > Tokens::ZERO).then(|| Usage {
+        input,
+        output: counts::tokens_at(head, &["accumulated_output_tokens"]),
+        ..Usage::default()
+    })
 }
 
 /// Whether a message is visible to the user or the model (default: true).

@@ -32,6 +32,8 @@ const SESSION: &[&str] = &[
     "total_tokens",
     "input_tokens",
     "output_tokens",
+    "accumulated_input_tokens",
+    "accumulated_output_tokens",
     "provider_name",
     "model_config_json",
 ];
@@ -99,6 +101,8 @@ fn head(row: Record<'_>) -> Vec<(&'static str, Vec<u8>)> {
         ("total_tokens", "total_tokens"),
         ("input_tokens", "input_tokens"),
         ("output_tokens", "output_tokens"),
+        ("accumulated_input_tokens", "accumulated_input_tokens"),
+        ("accumulated_output_tokens", "accumulated_output_tokens"),
         ("provider_name", "provider_name"),
     ]);
     let name = serde_json::Value::from(name(row)).to_string();
