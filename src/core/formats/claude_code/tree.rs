@@ -34,6 +34,13 @@ pub(super) struct Course {
     pub user_text: Option<String>,
 }
 
+/// Label of a hook's progress. Versions 2.1.78 to 2.1.88 write it after later records, which continue it.
+const HOOK_PROGRESS: &str = "progress/hook_progress";
+
+/// Maximum number of records between an answer and the progress of its hook. A hook ends within the turn; the limit
+/// keeps the time linear for files that name distant records.
+const MAX_HOOK_DISTANCE: usize = 1_000;
+
 /// Maximum number of branches with separate conversations.
 const MAX_BRANCHES: usize = 50;
 
@@ -135,21 +142,55 @@ impl<'a> Tree<'a> {
     /// Sets the parents, which may follow their children in the file. A missing parent is replaced by the previous
     /// record.
     fn link(&mut self, entries: &[Entry]) {
-        let parent = |node: usize| {
-            let named = entries[self.entries[node]]
-                .node
-                .as_ref()
-                .and_then(|n| n.parent.as_ref());
-            let before = node.checked_sub(1);
-            // Usually it is the previous record. A record without content may have a copy with content.
-            let is_parent = |before: &Entry| uuid(before) == named && !is_other(before);
-            if before.is_some_and(|before| is_parent(&entries[self.entries[before]])) {
-                return before;
-            }
-            let found = named.and_then(|uuid| self.by_uuid.get(uuid).copied());
-            found.filter(|p| *p != node).or(before)
+        // The last record that is not the progress of a hook.
+        let mut last = None;
+        for node in 0..self.entries.len() {
+            let named = self.parent(node, entries);
+            let is_hook = entries[self.entries[node]].label == HOOK_PROGRESS;
+            let parent = if is_hook {
+                named.map(|named| self.latest_after(named, last).unwrap_or(named))
+            } else {
+                last = Some(node);
+                named
+            };
+            self.parents.push(parent);
+        }
+    }
+
+    /// Returns the named parent of a record, or the previous record if the named one is missing.
+    fn parent(&self, node: usize, entries: &[Entry]) -> Option<usize> {
+        let entry = |node: usize| &entries[self.entries[node]];
+        let named = entry(node).node.as_ref().and_then(|n| n.parent.as_ref());
+        let before = node.checked_sub(1);
+        // Usually it is the previous record. A record without content may have a copy with content.
+        let is_parent = |before: &Entry| uuid(before) == named && !is_other(before);
+        if before.is_some_and(|before| is_parent(entry(before))) {
+            return before;
+        }
+        let find = |named: &Id| self.by_uuid.get(named).copied().filter(|p| *p != node);
+        if let Some(parent) = named.and_then(find) {
+            return Some(parent);
+        }
+        // A prompt without a parent starts anew if the records before it are linked.
+        let is_linked = |before: usize| {
+            let parent = entry(before).node.as_ref().and_then(|n| n.parent.as_ref());
+            parent.is_some_and(|parent| self.by_uuid.contains_key(parent))
         };
-        self.parents = (0..self.entries.len()).map(parent).collect();
+        let starts = named.is_none() && first_user_text(&entry(node).kind).is_some();
+        before.filter(|before| !(starts && is_linked(*before)))
+    }
+
+    /// Returns `last` if the conversation leads from `named` to it. A hook names the answer that it belongs to, but later
+    /// records continue after its record.
+    fn latest_after(&self, named: usize, last: Option<usize>) -> Option<usize> {
+        let mut next = last;
+        for _ in 0..MAX_HOOK_DISTANCE {
+            match next? {
+                node if node == named => return last,
+                node => next = *self.parents.get(node)?,
+            }
+        }
+        None
     }
 
     /// Returns the last record of the conversation: the last message, unless the file names a record on another branch

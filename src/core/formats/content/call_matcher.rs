@@ -1,7 +1,7 @@
 //! Joins tool results with their tool calls, by id or by order.
 
 use crate::session::{Body, Part};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// The tool calls of a conversation so far.
 #[derive(Debug, Default)]
@@ -10,6 +10,8 @@ pub(in crate::formats) struct CallMatcher {
     tools: HashMap<Box<str>, Box<str>>,
     /// Ids of the calls without a result, oldest first.
     open: VecDeque<Box<str>>,
+    /// Calls without a result whose ids are assigned because the file has none.
+    unnamed: HashSet<Box<str>>,
     /// Number of calls.
     count: usize,
 }
@@ -26,20 +28,37 @@ impl CallMatcher {
     /// Records a call. Assigns an id if it has none, and returns the id.
     pub(in crate::formats) fn add(&mut self, id: Option<&str>, tool: &str) -> Box<str> {
         self.count += 1;
-        let id: Box<str> = id.map_or_else(|| format!("call-{}", self.count).into(), Into::into);
+        let assigned = || -> Box<str> { format!("call-{}", self.count).into() };
+        let is_unnamed = id.is_none();
+        let id = id.map_or_else(assigned, Into::into);
+        if is_unnamed {
+            self.unnamed.insert(id.clone());
+        }
         self.tools.insert(id.clone(), tool.into());
         self.open.push_back(id.clone());
         id
     }
 
     /// Returns the call that a result answers: the call with this id or, without an id, the oldest call without a
-    /// result.
+    /// result. An id that no call has answers the oldest call without an id: some programs write ids only into
+    /// results.
     pub(in crate::formats) fn answer(&mut self, id: Option<&str>) -> AnsweredCall {
-        let position = id.map_or(Some(0), |id| {
-            self.open.iter().position(|open| **open == *id)
-        });
+        let is_new = id.is_some_and(|id| !self.tools.contains_key(id));
+        let position = match id {
+            None => Some(0),
+            Some(_) if is_new => self.open.iter().position(|c| self.unnamed.contains(c)),
+            Some(id) => self.open.iter().position(|open| **open == *id),
+        };
         let open = position.and_then(|position| self.open.remove(position));
-        let id = id.map(Into::into).or(open).unwrap_or_default();
+        if let Some(open) = &open {
+            self.unnamed.remove(open);
+        }
+        let id = if is_new {
+            open.or_else(|| id.map(Into::into))
+        } else {
+            id.map(Into::into).or(open)
+        };
+        let id = id.unwrap_or_default();
         let tool = self.tools.get(&id).cloned().unwrap_or_default();
         AnsweredCall { id, tool }
     }

@@ -3,8 +3,8 @@
 //! - A record is a user message, or an answer with its calls and their results. Notices, errors and summaries of
 //!   thoughts are for display only and not resent to the model.
 //! - In JSON Lines, a record replaces an earlier one with the same id. `$rewindTo` rewinds to before a record. `$set`
-//!   with `messages` is a new history after a compaction or after results were masked. Rewound messages form separate
-//!   conversations.
+//!   with `messages` is the whole history: written at the start, when a session resumes, after a compaction and after
+//!   results were masked. It is a compaction only if it lacks content. Rewound messages form separate conversations.
 //! - Later versions write results into the history as separate messages and also keep them in the records of their
 //!   calls. Each result counts once.
 //! - A sub-agent has a separate file in a folder named after its parent. The call that started it names it (`agentId`).

@@ -33,6 +33,7 @@ impl Record {
         let kind = json::str_at(value, &["type"]).unwrap_or("other");
         let id: Option<Box<str>> = json::str_at(value, &["id"]).map(Into::into);
         let draft = |role, parts: Vec<Part>| Draft {
+            is_injected: role == Role::User && is_from_program(&parts),
             id: id.clone(),
             time: json::millis_at(value, &["timestamp"]),
             raw: vec![span.clone()],
@@ -104,6 +105,17 @@ impl Record {
         let drafts = self.content.iter().chain(&self.results);
         drafts.flat_map(|draft| &draft.parts).map(|part| &part.body)
     }
+}
+
+/// Whether a user text describes the environment instead of being the user's.
+pub(super) fn is_environment(text: &str) -> bool {
+    text.starts_with("<session_context>")
+}
+
+fn is_from_program(parts: &[Part]) -> bool {
+    let is_text_of_program =
+        |part: &Part| matches!(&part.body, Body::Text(text) if is_environment(text));
+    !parts.is_empty() && parts.iter().all(is_text_of_program)
 }
 
 fn is_tool_result(parts: &[Part]) -> bool {

@@ -2,7 +2,7 @@
 
 use super::FORMAT;
 use super::line::Line;
-use super::record::Record;
+use super::record::{Record, is_environment};
 use crate::formats::notes::Notes;
 use crate::formats::read_log::ReadLog;
 use crate::formats::transcript::Transcript;
@@ -10,6 +10,7 @@ use crate::formats::{Input, ParseError, Parsed, json};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Body, Calibration, CallDraft, Draft, Role, Session, Track};
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// Maximum number of rewound conversations that are kept.
 const MAX_REWINDS: usize = 50;
@@ -105,6 +106,7 @@ impl Replay {
         match line {
             Line::Message(record) => self.message(record),
             Line::History(records) => {
+                self.discard_unused_history();
                 for (n, record) in records.iter().enumerate() {
                     if let Some(id) = &record.id {
                         self.positions.insert(id.clone(), (self.changes.len(), n));
@@ -122,6 +124,27 @@ impl Replay {
                 .log
                 .notes
                 .once(span.start, "unknown record: not counted"),
+        }
+    }
+
+    /// Removes the last change if it is a history: nothing was sent between it and the next one. When a session
+    /// resumes, a history with only its first message precedes the whole one.
+    fn discard_unused_history(&mut self) {
+        let Some(Change::History(unused)) = self
+            .changes
+            .pop_if(|change| matches!(change, Change::History(_)))
+        else {
+            return;
+        };
+        let n_before = self.changes.len();
+        for id in unused.iter().filter_map(|record| record.id.as_ref()) {
+            if self
+                .positions
+                .get(id)
+                .is_some_and(|(at, _)| *at == n_before)
+            {
+                self.positions.remove(id);
+            }
         }
     }
 
@@ -252,10 +275,36 @@ impl GeminiReader {
         }
     }
 
-    /// Adds a new history as a compaction, unless it equals the current context.
+    /// Adds the messages of a history with content that is not known yet.
+    fn add_new(
+        &mut self,
+        transcript: &mut Transcript,
+        records: Vec<Record>,
+        is_known: impl Fn(&Body) -> bool,
+    ) {
+        for record in records.into_iter().filter(|r| !r.bodies().all(&is_known)) {
+            let added = record.content.into_iter().chain(record.results);
+            let added: Vec<usize> = added.map(|draft| transcript.add_message(draft)).collect();
+            self.context.extend(&added);
+            if let Some(id) = record.id {
+                self.messages.insert(id, added);
+            }
+        }
+    }
+
+    /// Adds a new history as a compaction if it lacks content of the current context. Otherwise only its new messages
+    /// are added: the program also writes the history when it starts and resumes, with results repeated or under new
+    /// ids.
     fn history(&mut self, transcript: &mut Transcript, records: Vec<Record>) {
         let before = bodies(transcript.builder.session(), &self.context);
-        if is_same(before, records.iter().flat_map(Record::bodies)) {
+        let before: HashSet<u64> = before.filter(|body| !is_of_start(body)).map(key).collect();
+        let bodies_after = || records.iter().flat_map(Record::bodies);
+        let after: HashSet<u64> = bodies_after().map(key).collect();
+        if before.is_subset(&after) {
+            let has_start = !self.context.is_empty();
+            self.add_new(transcript, records, |body| {
+                before.contains(&key(body)) || has_start && is_of_start(body)
+            });
             return;
         }
         let mut kept = Vec::new();
@@ -284,6 +333,21 @@ impl GeminiReader {
         self.context.clone_from(&kept);
         transcript.builder.compaction("", None, None, kept);
     }
+}
+
+/// Whether a text describes the environment. The program writes it anew at every start.
+fn is_of_start(body: &Body) -> bool {
+    matches!(body, Body::Text(text) if is_environment(text))
+}
+
+/// Returns a key of a content. Of results only call and text are part of it, and ids of messages never are.
+fn key(body: &Body) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    match body {
+        Body::ToolResult { call, text, .. } => (call, text).hash(&mut hasher),
+        body => format!("{body:?}").hash(&mut hasher),
+    }
+    hasher.finish()
 }
 
 /// Iterates over the bodies of these messages' parts.
