@@ -310,6 +310,8 @@ fn as_recorded(reserve: Tokens) -> Policy {
         key: None,
         scale: 1.0,
         is_assumed: false,
+        is_offered: true,
+        sensible: None,
         ignored: None,
         unset: None,
         choices: Vec::new(),

@@ -122,6 +122,8 @@ mod tests {
             key: None,
             scale: 1.0,
             is_assumed: false,
+            is_offered: true,
+            sensible: None,
             ignored: None,
             unset: None,
             choices: Vec::new(),

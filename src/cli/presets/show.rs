@@ -47,6 +47,14 @@ fn text(policy: &Policy) -> String {
             format!("{chosen} ({})", knob.choices.join(", "))
         };
         let _ = writeln!(text, "  {} = {range}{key}\n      {}", knob.name, knob.help);
+        if !knob.is_offered {
+            text.push_str("      The system offers no such setting: sweeps do not vary it.\n");
+        }
+        if let Some(sensible) = &knob.sensible {
+            let [low, high] = sensible.range.map(Number);
+            let source = clean(&sensible.source);
+            let _ = writeln!(text, "      Sensible: {low} to {high} ({source}).");
+        }
         if let Some(why) = &knob.ignored {
             let _ = writeln!(text, "      The shipped code ignores it: {}", clean(why));
         }

@@ -57,10 +57,23 @@ struct SettingEntry<'a> {
     role: Option<&'a str>,
     /// Key in the system's own configuration; null if the setting has none.
     key: Option<&'a str>,
+    /// Whether users of the system can set it. Sweeps do not vary constants of its code and facts about model or machine.
+    offered: bool,
+    /// Values that the system's own documentation advises; null if it advises none.
+    sensible: Option<SensibleEntry<'a>>,
     /// Why the system's shipped code ignores the setting; null if it does not.
     ignored: Option<&'a str>,
     /// Names of the values; empty for a number.
     choices: Vec<&'a str>,
+}
+
+/// Values that a system's own documentation advises. A sweep rules out all others.
+#[derive(Serialize, JsonSchema)]
+struct SensibleEntry<'a> {
+    /// Smallest and largest value.
+    range: [Number; 2],
+    /// The documentation, and what it advises.
+    source: &'a str,
 }
 
 /// A named expression.
@@ -173,6 +186,11 @@ fn setting(knob: &Knob) -> SettingEntry<'_> {
         help: &knob.help,
         role: knob.role.map(role_name),
         key: knob.key.as_deref(),
+        offered: knob.is_offered,
+        sensible: knob.sensible.as_ref().map(|sensible| SensibleEntry {
+            range: sensible.range.map(Number),
+            source: &sensible.source,
+        }),
         ignored: knob.ignored.as_deref(),
         choices: knob.choices.iter().map(|choice| &**choice).collect(),
     }

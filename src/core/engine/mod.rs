@@ -57,7 +57,9 @@ pub use policy::stages::{
     Named, Repair, Results, Stage, Summarize, SummaryPosition, Take, TakeKind, Unit,
 };
 pub use policy::trigger::OwnTrigger;
-pub use policy::{Knob, KnobRole, KnobValues, Policy, PolicyError, PolicyKind, Proof};
+pub use policy::{
+    Knob, KnobRole, KnobValues, Policy, PolicyError, PolicyKind, Proof, SensibleRange,
+};
 pub use received::{
     PartVisibility, PolicyText, Received, ReceivedChange, TextChange, TextKind, Visibility,
 };

@@ -77,12 +77,40 @@ pub struct Knob {
     pub scale: f64,
     /// Whether it is an assumption of the replay and no setting of the system, such as the size of a summary.
     pub is_assumed: bool,
+    /// Whether users of the system can set it: false for a constant of its code or a fact about the model or machine.
+    pub is_offered: bool,
+    /// The values that the system's own documentation advises, if it does.
+    pub sensible: Option<SensibleRange>,
     /// Reason why the system's released code ignores it, if it does.
     pub ignored: Option<String>,
     /// Value for which the system's own configuration has no value, such as 0 for a limit that is off.
     pub unset: Option<f64>,
     /// Names of its values, from 0, if it is a choice; empty for a number.
     pub choices: Vec<String>,
+}
+
+/// The values of a knob that the system's own documentation advises.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SensibleRange {
+    /// Smallest and largest value.
+    pub range: [f64; 2],
+    /// The documentation, and what it advises.
+    pub source: String,
+}
+
+impl Knob {
+    /// Returns whether the system's documentation advises against a value.
+    pub fn is_advised_against(&self, value: f64) -> bool {
+        let range = self.sensible.as_ref().map(|sensible| sensible.range);
+        range.is_some_and(|[low, high]| !(low..=high).contains(&value))
+    }
+
+    /// Returns the smallest and largest value to try: those that the documentation advises, if it does.
+    pub fn range_to_try(&self) -> [f64; 2] {
+        let sensible = self.sensible.as_ref();
+        sensible.map_or(self.range, |sensible| sensible.range)
+    }
 }
 
 /// The common role of a knob.

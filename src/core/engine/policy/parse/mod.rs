@@ -6,7 +6,7 @@ mod take;
 
 use super::meter::{Count, Meter};
 use super::stages::Stage;
-use super::{Knob, KnobRole, Policy, PolicyError, PolicyKind, Proof};
+use super::{Knob, KnobRole, Policy, PolicyError, PolicyKind, Proof, SensibleRange};
 use crate::engine::expr::{Definition, Expr, ExprError, Type, Vocabulary};
 use crate::engine::named::window::NamedWindow;
 use crate::engine::named::{NamedMeter, Registry};
@@ -62,6 +62,8 @@ struct KnobToml {
     scale: Option<f64>,
     #[serde(default)]
     assumed: bool,
+    offered: Option<bool>,
+    sensible: Option<SensibleRange>,
     ignored: Option<String>,
     unset: Option<f64>,
     #[serde(default)]
@@ -149,6 +151,15 @@ fn knob(name: String, value: toml::Value) -> Result<Knob, PolicyError> {
             "[settings.{name}]: `value` must be within `range`, and `step` above 0"
         )));
     }
+    let is_within = |sensible: &SensibleRange| {
+        let [least, most] = sensible.range;
+        low <= least && least <= most && most <= high
+    };
+    if !knob.sensible.as_ref().is_none_or(is_within) {
+        return Err(PolicyError::Invalid(format!(
+            "[settings.{name}]: `sensible` must be within `range`"
+        )));
+    }
     let last_choice = knob.choices.len() as f64 - 1.0;
     let is_choice = knob.range == [0.0, last_choice] && knob.step == 1.0;
     if !knob.choices.is_empty() && !is_choice {
@@ -167,6 +178,8 @@ fn knob(name: String, value: toml::Value) -> Result<Knob, PolicyError> {
         key: knob.key,
         scale: knob.scale.unwrap_or(1.0),
         is_assumed: knob.assumed,
+        is_offered: knob.offered.unwrap_or(true),
+        sensible: knob.sensible,
         ignored: knob.ignored,
         unset: knob.unset,
         choices: knob.choices,
