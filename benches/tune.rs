@@ -143,7 +143,7 @@ fn front_and_recommendation(bencher: divan::Bencher<'_, '_>) {
     let points = swept(&gauge(&USUAL), &subjects);
     let taste = Preference {
         weight: Share(0.5),
-        noise: 3,
+        recorded: None,
     };
     bencher.bench(|| (front(&points), recommend(&subjects, &points, taste)));
 }

@@ -71,6 +71,9 @@ impl From<&FiguresEntry> for Score {
             peak: Tokens(entry.peak_tokens),
             peak_share: Share(entry.peak_share),
             compactions: entry.compactions,
+            // Figures record neither other actions nor files.
+            acts: entry.compactions > 0,
+            spilled: 0,
             overflows: entry.overflows,
         }
     }

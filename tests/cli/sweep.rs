@@ -4,7 +4,9 @@ use crate::gate::{folder_with_samples, parse_json, run_with_exit_code};
 use crate::program::plimsoll;
 use crate::support::{folder, json, sample, stderr, stdout, write_conversation};
 use serde_json::Value;
+use std::collections::HashSet;
 use std::fs;
+use std::path::Path;
 
 #[test]
 fn replay_and_gate_confirm_the_recommended_settings() {
@@ -118,6 +120,188 @@ fn no_command_is_recommended_for_settings_that_never_compact() {
     assert!(text.contains("It never compacts this session"), "{text}");
     assert!(text.contains("Recorded run: $"), "{text}");
     assert!(!text.contains("plimsoll compact"), "{text}");
+}
+
+/// Returns the tool results that a call receives first: those after the last answer in its written context.
+fn newest_results(here: &Path, call: usize, policy: &[&str]) -> Vec<Value> {
+    let (call, n_options) = (call.to_string(), policy.len());
+    let out = format!("call-{call}-{}-{n_options}.json", policy.join("-"));
+    let file = sample("compacted.jsonl");
+    let context = ["context", &file, "--at-call", &call];
+    let written = ["--format", "openai_chat", "-o", &out];
+    plimsoll(here, &[&context[..], &written, policy].concat());
+    let text = fs::read_to_string(here.join(&out)).expect("written");
+    let written: Value = serde_json::from_str(&text).expect("JSON");
+    let messages = written.as_array().or(written["messages"].as_array());
+    let messages = messages.expect("messages").iter().rev();
+    let tail = messages.take_while(|message| message["role"] != "assistant");
+    tail.filter(|message| message["role"] == "tool")
+        .cloned()
+        .collect()
+}
+
+#[test]
+fn recommended_settings_show_every_result_to_the_next_call() {
+    let here = folder();
+    let file = sample("compacted.jsonl");
+    let calls: Vec<usize> = (4..48).step_by(6).collect();
+    let newest = |call: &usize| newest_results(here.path(), *call, &[]);
+    let recorded: Vec<_> = calls.iter().map(newest).collect();
+    let n_with_results = recorded.iter().filter(|results| !results.is_empty());
+    assert!(n_with_results.count() > 4, "the premise");
+    for policy in ["langchain", "anthropic", "baseagent", "prune", "truncate"] {
+        let sweep = [
+            "sweep", &file, "--policy", policy, "--points", "200", "--json",
+        ];
+        let result = json(&plimsoll(here.path(), &sweep));
+        let found = &result["sessions"][0]["recommended"];
+        let sets = found["set"].as_array().expect("a recommendation").iter();
+        let sets: Vec<&str> = sets.filter_map(Value::as_str).collect();
+        let mut options = vec!["--policy", policy];
+        for set in &sets {
+            options.extend(["--set", set]);
+        }
+        for (call, recorded) in calls.iter().zip(&recorded) {
+            let received = newest_results(here.path(), *call, &options);
+            assert_eq!(received, *recorded, "{policy} with {sets:?} at call {call}");
+        }
+    }
+}
+
+/// Returns the reasons why a sweep of the sample rules out settings with their numbers, as text and JSON state them, and
+/// the text.
+fn ruled_out(options: &[&str]) -> (Vec<(String, u64)>, String) {
+    let here = folder();
+    let file = sample("compacted.jsonl");
+    let sweep = [&["sweep", &file][..], options].concat();
+    let result = json(&plimsoll(here.path(), &[&sweep[..], &["--json"]].concat()));
+    let text = stdout(&plimsoll(here.path(), &sweep));
+    let counts = result["sessions"][0]["ruled_out"].as_array().cloned();
+    let count = |count: Value| {
+        let line = format!("\n  {}\n", count["text"].as_str().expect("a text"));
+        assert!(text.contains(&line), "{line} in {text}");
+        let reason = count["reason"].as_str().expect("a reason");
+        (
+            reason.to_owned(),
+            count["settings"].as_u64().expect("a number"),
+        )
+    };
+    let counts = counts.expect("counts").into_iter().map(count).collect();
+    (counts, text)
+}
+
+#[test]
+fn settings_that_hide_results_or_are_not_advised_are_counted() {
+    let cuts_unread = ("cuts_unread".to_owned(), 1);
+    let (counts, text) = ruled_out(&[
+        "--policy",
+        "prune",
+        "--vary",
+        "prune_protect=0",
+        "--vary",
+        "spare_turns=0",
+        "--vary",
+        "compression_trigger=0.13",
+        "--vary",
+        "prune_minimum=1000",
+    ]);
+    assert!(counts.contains(&cuts_unread), "{text}");
+    let line = "1 setting ruled out: removes or cuts a tool result before it was read";
+    assert!(text.contains(line), "{text}");
+    let cuts = "max_output_tokens=100,50000";
+    let (counts, text) = ruled_out(&["--policy", "baseagent", "--vary", cuts]);
+    // The default of 2,500 tokens cuts results, too.
+    assert!(
+        counts.contains(&("cuts_unread".to_owned(), 2)),
+        "{counts:?} {text}"
+    );
+    let keep = "keep_results=0,1,3";
+    let (counts, text) = ruled_out(&["--policy", "langchain", "--vary", keep, "--all"]);
+    assert!(counts.contains(&("not_advised".to_owned(), 2)), "{text}");
+    let why = "(keep_results is not from 3 to 200 (docs.langchain.com, ";
+    assert!(text.contains(why), "{text}");
+}
+
+#[test]
+fn what_a_system_does_not_offer_is_not_varied() {
+    let here = folder();
+    let file = sample("compacted.jsonl");
+    let sweep = ["sweep", &file, "--policy", "codex", "--points", "60"];
+    let result = json(&plimsoll(here.path(), &[&sweep[..], &["--json"]].concat()));
+    let points = result["sessions"][0]["points"].as_array().expect("points");
+    let n_values = |name: &str| {
+        let values = points
+            .iter()
+            .map(|point| point["settings"][name].to_string());
+        values.collect::<HashSet<_>>().len()
+    };
+    assert_eq!(
+        (
+            n_values("compression_trigger"),
+            n_values("user_tokens_kept")
+        ),
+        (1, 1)
+    );
+    assert!(n_values("compact_at") > 10);
+    let text = stdout(&plimsoll(here.path(), &sweep));
+    let line = "not varied, because codex offers no such setting: compression_trigger, ";
+    assert!(text.contains(line), "{text}");
+    let vary = [&sweep[..], &["--vary", "compression_trigger=0.42"]].concat();
+    let text = stdout(&plimsoll(here.path(), &vary));
+    let remark = "Codex CLI offers no setting for compression_trigger.";
+    assert!(text.contains(remark), "{text}");
+    let none = ["sweep", &file, "--policy", "cline-legacy"];
+    let error = stderr(&plimsoll(here.path(), &none));
+    let why = "cline-legacy offers its users no setting to vary";
+    assert!(error.contains(why), "{error}");
+}
+
+#[test]
+fn a_setting_that_never_acts_is_named_and_the_best_that_acts_is_offered() {
+    let here = folder();
+    let file = sample("many-tool-results.jsonl");
+    let sweep = ["sweep", &file, "--policy", "truncate"];
+    let result = json(&plimsoll(here.path(), &[&sweep[..], &["--json"]].concat()));
+    let session = &result["sessions"][0];
+    let (found, points) = (&session["recommended"], &session["points"]);
+    assert_eq!(found["never_acts"], true, "{found}");
+    let acting = &found["acting"];
+    let point = &points[acting["point"].as_u64().expect("a position") as usize];
+    assert!(point["figures"]["compactions"].as_u64() > Some(0));
+    assert!(point["ruled_out"].is_null());
+    let text = stdout(&plimsoll(here.path(), &sweep));
+    let finding = "Recommended: This session fits: this setting never acts. ";
+    assert!(text.contains(finding), "{text}");
+    let other = "\nThe best setting that acts: truncate with ";
+    assert!(text.contains(other), "{text}");
+    let command = acting["command"].as_str().expect("a command");
+    assert!(text.contains(&format!("\n  {command}\n")), "{text}");
+    let pasted: Vec<&str> = command.split(' ').skip(1).collect();
+    let replayed = plimsoll(here.path(), &pasted);
+    assert!(replayed.status.success(), "{}", stderr(&replayed));
+}
+
+#[test]
+fn savings_refer_to_the_recorded_run() {
+    let here = folder();
+    let file = sample("compacted.jsonl");
+    let sweep = ["sweep", &file, "--policy", "truncate"];
+    let result = json(&plimsoll(here.path(), &[&sweep[..], &["--json"]].concat()));
+    let session = &result["sessions"][0];
+    let price = |value: &Value| value.as_f64().expect("a price");
+    let recorded = price(&session["recorded_modelled_cost"]);
+    let found = &session["recommended"];
+    let point = found["point"].as_u64().expect("a position") as usize;
+    let cost = price(&session["points"][point]["figures"]["usd"]);
+    let share = (100.0 * (1.0 - cost / recorded)).round();
+    let saves = format!("saves {share} % of ${recorded:.2} (recorded run) and costs ${cost:.2}");
+    let text = found["text"].as_str().expect("a text");
+    assert!(share > 0.0 && text.contains(&saves), "{saves} in {text}");
+    // Of several sessions, all together.
+    let other = sample("many-tool-results.jsonl");
+    let both = ["sweep", &file, &other, "--policy", "truncate"];
+    let text = stdout(&plimsoll(here.path(), &both));
+    assert!(text.contains("recorded runs"), "{text}");
 }
 
 #[test]

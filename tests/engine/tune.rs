@@ -155,6 +155,8 @@ fn score(cost: f64, references: usize, peak: f64) -> Score {
         peak: Tokens((peak * 1e5) as u64),
         peak_share: Share(peak),
         compactions: 3,
+        acts: true,
+        spilled: 0,
         overflows: 0,
     }
 }
@@ -189,7 +191,7 @@ fn points(subject: &Subject, all: &[(f64, Result<Score, RuledOut>)]) -> Vec<Poin
 fn weighing(weight: f64) -> Preference {
     Preference {
         weight: Share(weight),
-        noise: 0,
+        recorded: None,
     }
 }
 
@@ -257,7 +259,7 @@ fn a_recommendation_compares_with_the_present_settings() {
     );
     assert_eq!(
         found.text,
-        "truncate with keep_recent 24 costs 31 % less than its current settings ($4.10 instead of $5.94), with 4 references at risk instead of 9; peak 71 % of usable."
+        "truncate with keep_recent 24 costs $4.10, 31 % less than its current settings ($5.94), with 4 references at risk instead of 9; peak 71 % of usable."
     );
     assert_eq!(
         found.others.as_deref(),
@@ -271,6 +273,84 @@ fn a_recommendation_compares_with_the_present_settings() {
         recommend(&subjects, &points, weighing(1.0)).unwrap().point,
         3
     );
+}
+
+#[test]
+fn a_recommendation_compares_with_the_recorded_run_first() {
+    let subjects = [subject(truncate(), Vec::new())];
+    let points = points(
+        &subjects[0],
+        &[
+            (10.0, Ok(score(6.10, 8, 0.8))),
+            (24.0, Ok(score(3.66, 6, 0.71))),
+        ],
+    );
+    let text = |cost: f64, references: usize| {
+        let against = Preference {
+            recorded: Some(score(cost, references, 0.9)),
+            ..weighing(0.5)
+        };
+        recommend(&subjects, &points, against).unwrap().text
+    };
+    assert_eq!(
+        text(4.82, 6),
+        "truncate with keep_recent 24 saves 24 % of $4.82 (recorded run) and costs $3.66, 40 % less than its current settings ($6.10), with 6 references at risk instead of 8; peak 71 % of usable."
+    );
+    assert_eq!(
+        text(3.00, 2),
+        "truncate with keep_recent 24 costs $3.66, 22 % more than the recorded run ($3.00), 40 % less than its current settings ($6.10), with 6 references at risk instead of 8; peak 71 % of usable. It loses more than the recorded run, which had 2 at risk."
+    );
+    assert!(text(3.66, 6).contains(" costs $3.66, as the recorded run, 40 % less than "));
+}
+
+#[test]
+fn the_best_setting_that_acts_is_offered_beside_one_that_never_does() {
+    let subjects = [subject(truncate(), Vec::new())];
+    let idle = Score {
+        acts: false,
+        compactions: 0,
+        ..score(4.08, 0, 0.84)
+    };
+    let all = [
+        (10.0, Ok(score(4.20, 30, 0.6))),
+        (24.0, Ok(idle)),
+        (5.0, Ok(score(4.10, 20, 0.6))),
+    ];
+    let found = recommend(&subjects, &points(&subjects[0], &all), weighing(0.5)).unwrap();
+    assert_eq!((found.point, found.never_acts), (1, true));
+    let finding = "This session fits: this setting never acts. truncate with keep_recent 24 ";
+    assert!(found.text.starts_with(finding), "{}", found.text);
+    let acting = found.acting.expect("others act");
+    assert_eq!(acting.point, 2);
+    assert!(
+        acting.text.contains("keep_recent 5 costs $4.10"),
+        "{}",
+        acting.text
+    );
+    let all = [
+        (10.0, Ok(idle)),
+        (24.0, Err(ruled_out(Reason::CutsUnread, 2, 7))),
+    ];
+    let found = recommend(&subjects, &points(&subjects[0], &all), weighing(0.5)).unwrap();
+    assert_eq!((found.never_acts, found.acting), (true, None));
+    let finding = "This session fits: neither this setting nor any other that works ever acts.";
+    assert!(found.text.starts_with(finding), "{}", found.text);
+}
+
+#[test]
+fn defaults_are_within_the_documented_ranges_and_constants_are_marked() {
+    for preset in presets::PRESETS {
+        let policy = preset.policy().expect("bundled");
+        for knob in &policy.knobs {
+            let name = format!("{}.{}", preset.name, knob.name);
+            assert!(!knob.is_advised_against(knob.value), "{name}");
+            // A setting of a real system has a key, or it is none.
+            assert!(knob.is_offered || knob.key.is_none(), "{name}");
+        }
+        let axes = Axis::usual(&policy);
+        let is_fixed = |axis: &&Axis| policy.knob(&axis.knob).is_some_and(|knob| !knob.is_offered);
+        assert_eq!(axes.iter().find(is_fixed), None, "{}", preset.name);
+    }
 }
 
 #[test]
@@ -351,7 +431,7 @@ fn references_that_a_predicted_summary_may_contain_are_a_maximum() {
     let found = recommend(&subjects, &points(&subjects[0], &all), weighing(0.5)).unwrap();
     assert_eq!(
         found.text,
-        "truncate with keep_recent 24 costs 50 % less than its current settings ($3.00 instead of $6.00), with at most 10 references at risk, as now; peak 71 % of usable."
+        "truncate with keep_recent 24 costs $3.00, 50 % less than its current settings ($6.00), with at most 10 references at risk, as now; peak 71 % of usable."
     );
     assert_eq!(
         found.others.as_deref(),
@@ -401,7 +481,7 @@ fn references_below_the_noise_floor_do_not_count() {
     // 7 x 29 = 203 and 9 x 18 = 162; below 20 all count as 20.
     let picked = |noise: usize| {
         let taste = Preference {
-            noise,
+            recorded: Some(score(6.5, noise, 0.8)),
             ..weighing(0.5)
         };
         recommend(&subjects, &points, taste).unwrap().point
@@ -468,7 +548,7 @@ fn tokens_replace_an_unknown_cost() {
     let found = recommend(&subjects, &points, weighing(0.5)).unwrap();
     assert_eq!(
         found.text,
-        "truncate with keep_recent 5 sends 50 % fewer tokens than its current settings (1M instead of 2M), with no reference at risk, as now; peak 50 % of usable."
+        "truncate with keep_recent 5 sends 1M tokens, 50 % fewer tokens than its current settings (2M), with no reference at risk, as now; peak 50 % of usable."
     );
     assert_eq!(found.others, None);
 }

@@ -1,7 +1,8 @@
 //! The tab Evaluate, and lost facts as the risk of a sweep.
 
 use crate::screen::{
-    COMPACTED, MANY_RESULTS, Window, click, large, run_in_palette, runs, sample, says, tab,
+    COMPACTED, MANY_RESULTS, Window, click, large, open, run_in_palette, runs, sample, says,
+    started_with, tab,
 };
 use egui::accesskit::Role;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
@@ -129,6 +130,22 @@ fn a_sweep_can_compare_lost_facts_instead_of_references_at_risk() {
     window.run_ok();
     click(&mut window, "references at risk");
     window.get_by_label("outdated: sweep again");
+}
+
+#[test]
+fn a_sweep_names_a_setting_that_never_acts_and_offers_the_best_that_acts() {
+    let kept = tempfile::tempdir().expect("a folder");
+    let file = sample(MANY_RESULTS).into_os_string();
+    let arguments = [file, "--policy".into(), "truncate".into()];
+    let mut window = open(started_with(arguments, kept.path()));
+    tab(&mut window, "Tune");
+    click(&mut window, "Sweep");
+    window.run_ok();
+    assert!(says(&window, "This session fits: this setting never acts."));
+    assert!(says(&window, " settings ruled out: "));
+    // Its settings can be applied, too.
+    assert!(window.query_all_by_label("Apply").count() > 1);
+    window.get_by_label("Best that acts");
 }
 
 #[test]

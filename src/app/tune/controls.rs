@@ -146,7 +146,12 @@ fn knobs(ui: &mut Ui, input: &TuneInput<'_>, lane: usize, view: &mut TuneView) {
                 for (knob, mut varies) in policy.knobs.iter().zip(varying) {
                     let label = small(ui, &knob.name);
                     let check = ui.checkbox(&mut varies, label);
-                    if check.on_hover_text(&knob.help).changed() {
+                    let help = if knob.is_offered {
+                        knob.help.clone()
+                    } else {
+                        format!("{} {} offers no such setting.", knob.help, policy.label)
+                    };
+                    if check.on_hover_text(help).changed() {
                         let key = (policy.name.clone(), knob.name.clone());
                         view.knobs.insert(key, varies);
                     }

@@ -162,7 +162,10 @@ pub(super) fn card(ui: &mut Ui, sweep: &Sweep, idx: usize) {
         ui.label(figures(sweep.unit, score));
     }
     let (text, tone) = match (point.ruled_out, point.is_now) {
-        (Some(why), _) => (format!("Ruled out: {why}."), Tone::Bad),
+        (Some(why), _) => {
+            let why = why.text(&sweep.subjects[point.subject].policy);
+            (format!("Ruled out: {why}."), Tone::Bad)
+        }
         (None, true) => (
             "Settings at the time of the sweep. Click to restore them.".to_owned(),
             Tone::Weak,

@@ -3,7 +3,7 @@
 use super::command::TuneCommand;
 use super::input::TuneInput;
 use super::sweep::Sweep;
-use crate::analysis::tune::{Alternative, ruled_out_counts};
+use crate::analysis::tune::{Acting, Alternative, ruled_out_counts};
 use crate::app::command::Commands;
 use crate::app::lanes::command::LanesCommand;
 use crate::app::theme::{self, palette, space};
@@ -61,11 +61,30 @@ fn recommendation(ui: &mut Ui, input: &TuneInput<'_>, sweep: &Sweep, commands: &
                 adopt(ui, input, sweep, found.point, commands);
             });
             // The comparison refers to the lane's settings at the time of the sweep.
-            if !is_applied(input, sweep, found.point) {
+            if found.never_acts || !is_applied(input, sweep, found.point) {
                 ui.add(Label::new(wording::with_grouped(&found.text)).wrap());
+            }
+            if let Some(acting) = &found.acting {
+                best_acting(ui, input, sweep, acting, commands);
             }
         }
     }
+}
+
+/// Offers the best setting that acts.
+fn best_acting(
+    ui: &mut Ui,
+    input: &TuneInput<'_>,
+    sweep: &Sweep,
+    acting: &Acting,
+    commands: &mut Commands,
+) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = space::S;
+        ui.label(RichText::new("Best that acts").text_style(theme::strong()));
+        adopt(ui, input, sweep, acting.point, commands);
+    });
+    ui.add(Label::new(wording::with_grouped(&acting.text)).wrap());
 }
 
 /// Offers another policy that works.
@@ -112,19 +131,7 @@ fn is_applied(input: &TuneInput<'_>, sweep: &Sweep, idx: usize) -> bool {
 
 /// Shows how many settings are ruled out for each reason.
 fn ruled_out(ui: &mut Ui, sweep: &Sweep) {
-    let counts = ruled_out_counts(&sweep.points);
-    if counts.is_empty() {
-        return;
+    for count in ruled_out_counts(&sweep.points) {
+        ui.add(Label::new(small(ui, wording::with_grouped(&count.sentence()))).wrap());
     }
-    let reasons: Vec<String> = counts
-        .iter()
-        .map(|count| {
-            format!(
-                "{} {}",
-                wording::grouped(count.n as u64),
-                count.description()
-            )
-        })
-        .collect();
-    ui.label(small(ui, format!("Ruled out: {}.", reasons.join(", "))));
 }

@@ -2,9 +2,9 @@
 
 use super::state::TuneView;
 use crate::analysis::cost::Bills;
-use crate::analysis::loss::{Names, most_at_risk};
+use crate::analysis::loss::Names;
 use crate::analysis::tune::{
-    Alternative, CostUnit, Gauge, Point, Preference, Recommendation, RiskAxis, Subject,
+    Alternative, CostUnit, Gauge, Point, Preference, Recommendation, RiskAxis, Score, Subject,
     alternative, candidates, cost_unit, front, plan, recommend, sweep,
 };
 use crate::app::background::latest_result::WorkMode;
@@ -53,8 +53,8 @@ pub struct Sweep {
     weight: f64,
     live: Arc<Mutex<Vec<(usize, Point)>>>,
     progress: Arc<Progress>,
-    /// References at risk in the recorded lane; 0 for facts.
-    noise: usize,
+    /// The score of the recorded lane, when the sweep has ended.
+    recorded: Option<Score>,
     work: Option<Background<Ended>>,
 }
 
@@ -63,8 +63,8 @@ pub struct Sweep {
 struct Ended {
     /// Whether all settings were tried.
     is_whole: bool,
-    /// References at risk in the recorded lane; 0 for facts, since a rule finds them, not the recorded agent.
-    noise: usize,
+    /// The score of the recorded lane.
+    recorded: Option<Score>,
     alternative: Option<Alternative>,
 }
 
@@ -124,7 +124,7 @@ impl Sweep {
             weight: view.weight,
             live,
             progress,
-            noise: 0,
+            recorded: None,
             work: Some(work),
         }
     }
@@ -154,7 +154,7 @@ impl Sweep {
             match work.take() {
                 Ok(done) => {
                     self.is_cancelled = !done.as_ref().is_some_and(|ended| ended.is_whole);
-                    self.noise = done.as_ref().map_or(0, |ended| ended.noise);
+                    self.recorded = done.as_ref().and_then(|ended| ended.recorded);
                     self.alternative = done.and_then(|ended| ended.alternative);
                     is_changed = true;
                 }
@@ -170,7 +170,7 @@ impl Sweep {
             self.weight = weight;
             let preference = Preference {
                 weight: Share(weight),
-                noise: self.noise,
+                recorded: self.recorded,
             };
             self.recommended = Some(recommend(&self.subjects, &self.points, preference));
         }
@@ -226,17 +226,8 @@ impl Job {
         let bills = Bills::new(&runs.case, billing.at(&prices));
         let facts = self.risk.compared_facts(&runs.case.session);
         let gauge = Gauge::new(&runs.case, bills, &self.names).by_facts(facts.as_ref());
-        let noise = match self.risk {
-            RiskAxis::References => {
-                let actual = most_at_risk(&self.names, &runs.case, &runs.recorded.outcome);
-                actual.faults.len()
-            }
-            RiskAxis::Facts(_) => 0,
-        };
-        let preference = Preference {
-            weight: self.weight,
-            noise,
-        };
+        let gauge = gauge.against(&runs.recorded.outcome);
+        let preference = gauge.preference(self.weight);
         let points = self.points;
         let all = || {
             let swept = sweep(&gauge, &self.subjects, points, progress, found).ok()?;
@@ -253,7 +244,7 @@ impl Job {
         };
         Ended {
             is_whole: swept.is_some(),
-            noise,
+            recorded: preference.recorded,
             alternative: swept.flatten(),
         }
     }

@@ -1,11 +1,14 @@
 //! The result of `plimsoll sweep` as JSON.
 
-use super::{Findings, Swept};
-use crate::analysis::tune::{CostUnit, Point, Robust, RuledOut, cost_unit, front};
+use super::{Findings, Swept, Verb};
+use crate::analysis::tune::{
+    CostUnit, Point, RiskAxis, Robust, RuledOut, cost_unit, front, ruled_out_counts,
+};
 use crate::cli::figures::FiguresEntry;
 use crate::cli::json_values::Settings;
 use crate::cli::lazy_list::LazyList;
 use crate::cli::targets::SkippedEntry;
+use crate::engine::Policy;
 use crate::units::{Share, Tokens, Usd};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -52,10 +55,34 @@ struct SessionEntry<'a> {
     recorded_modelled_cost: Option<Usd>,
     /// The settings. Other fields refer to them by position, from 0.
     points: LazyList<'a, PointEntry<'a>>,
+    /// Numbers of settings that are ruled out, by reason, the most frequent first.
+    ruled_out: Vec<RuledOutCountEntry>,
     /// The recommended setting; null if no setting works.
     recommended: Option<RecommendationEntry<'a>>,
     /// Why no setting is recommended; null if one is.
     no_recommendation: Option<&'a str>,
+    /// Another policy, with its defaults, if no setting works; null otherwise, and if no other works.
+    alternative: Option<AlternativeEntry<'a>>,
+}
+
+/// A policy that works with its defaults.
+#[derive(Serialize, JsonSchema)]
+struct AlternativeEntry<'a> {
+    /// Name of the policy.
+    policy: &'a str,
+    /// Reason in sentences.
+    text: &'a str,
+}
+
+/// The number of settings that are ruled out for a reason.
+#[derive(Serialize, JsonSchema)]
+struct RuledOutCountEntry {
+    /// The reason, as in the settings.
+    reason: &'static str,
+    /// Number of settings.
+    settings: usize,
+    /// The number and the reason as text.
+    text: String,
 }
 
 /// A setting and its figures.
@@ -85,10 +112,10 @@ struct PointEntry<'a> {
 /// Why a setting is ruled out.
 #[derive(Serialize, JsonSchema)]
 struct RuledOutEntry {
-    /// `cannot_get_below_trigger`, `overflows`, `thrashes`, `wipes`, `request_too_long`, `gives_up`, or a kind of
-    /// finding as in `replay`.
+    /// `cannot_get_below_trigger`, `overflows`, `thrashes`, `wipes`, `request_too_long`, `gives_up`, `cuts_unread`,
+    /// `edits_blindly`, `not_advised`, or a kind of finding as in `replay`.
     reason: &'static str,
-    /// First call that shows the reason.
+    /// First call that shows the reason; 1 for `not_advised`, which needs no call.
     call: usize,
     /// Description with figures.
     text: String,
@@ -106,14 +133,31 @@ struct RecommendationEntry<'a> {
     /// Settings that differ from the policy's defaults, as `--set` takes them.
     set: Vec<String>,
     /// Command that writes the managed conversation with this setting; `FILE` takes the place of standard input. Null if
-    /// the setting never compacts.
+    /// the setting never acts.
     command: Option<String>,
-    /// Reason as a sentence. It counts predicted summaries as empty.
+    /// Reason in sentences, compared with the recorded run. It counts predicted summaries as empty.
     text: &'a str,
+    /// Whether the session fits without any action of the setting.
+    never_acts: bool,
+    /// The best setting that acts, if the recommended one never does; null if that acts or no other does.
+    acting: Option<ActingEntry<'a>>,
     /// The alternatives as a sentence; null if there are none.
     others: Option<&'a str>,
     /// Tokens saved as a share of the lossless maximum; null if nothing could be saved.
     saved_share: Option<Share>,
+}
+
+/// The best setting that acts.
+#[derive(Serialize, JsonSchema)]
+struct ActingEntry<'a> {
+    /// Position in `points`.
+    point: usize,
+    /// Settings that differ from the policy's defaults, as `--set` takes them.
+    set: Vec<String>,
+    /// Command that replays the session with this setting.
+    command: String,
+    /// Reason in sentences.
+    text: &'a str,
 }
 
 /// The setting that is never far from the best of a session.
@@ -187,29 +231,52 @@ impl Findings {
             output_reserve: swept.reserve,
             accuracy: swept.accuracy,
             cost_unit: cost_unit(&swept.points),
-            noise_floor: swept.recorded.noise,
-            recorded_modelled_cost: swept.recorded.cost,
+            noise_floor: (swept.risk == RiskAxis::References).then(|| swept.preference.noise()),
+            recorded_modelled_cost: swept.preference.recorded.and_then(|score| score.cost),
             points: LazyList::new(points.map(move |(idx, point)| PointEntry {
                 on_front: front.contains(&idx),
                 fewest_at_risk: swept.fewest.get(&idx).copied().or(at_risk(point)),
                 ..self.point(point)
             })),
+            ruled_out: ruled_out_counts(&swept.points)
+                .iter()
+                .map(|count| RuledOutCountEntry {
+                    reason: count.reason.name(),
+                    settings: count.n,
+                    text: count.sentence(),
+                })
+                .collect(),
             recommended: self.recommendation(swept),
             no_recommendation: swept.recommended.as_ref().err().map(String::as_str),
+            alternative: swept.alternative.as_ref().map(|other| AlternativeEntry {
+                policy: &other.policy,
+                text: &other.text,
+            }),
         }
     }
 
     fn recommendation<'a>(&self, swept: &'a Swept) -> Option<RecommendationEntry<'a>> {
         let found = swept.recommended.as_ref().ok()?;
         let point = &swept.points[found.point];
-        let command = || self.command(point, Some(&swept.id));
+        let command = || self.command(point, Some(&swept.id), Verb::Compact);
+        let acting = found.acting.as_ref().map(|acting| {
+            let point = &swept.points[acting.point];
+            ActingEntry {
+                point: acting.point,
+                set: self.set(point),
+                command: self.command(point, Some(&swept.id), Verb::Replay),
+                text: &acting.text,
+            }
+        });
         Some(RecommendationEntry {
             point: found.point,
             cheapest: found.cheapest,
             safest: found.safest,
             set: self.set(point),
-            command: point.compacts().then(command),
+            command: point.acts().then(command),
             text: &found.text,
+            never_acts: found.never_acts,
+            acting,
             others: found.others.as_deref(),
             saved_share: swept.saved,
         })
@@ -226,7 +293,7 @@ impl Findings {
             on_front: false,
             figures: point.score.map(FiguresEntry::from),
             fewest_at_risk: at_risk(point),
-            ruled_out: point.ruled_out.as_ref().map(ruled_out),
+            ruled_out: point.ruled_out.map(|why| ruled_out(why, &subject.policy)),
         }
     }
 
@@ -262,10 +329,10 @@ fn at_risk(point: &Point) -> Option<usize> {
     Some(point.score?.risk.references)
 }
 
-fn ruled_out(ruled_out: &RuledOut) -> RuledOutEntry {
+fn ruled_out(ruled_out: RuledOut, policy: &Policy) -> RuledOutEntry {
     RuledOutEntry {
         reason: ruled_out.reason.name(),
         call: ruled_out.call + 1,
-        text: ruled_out.to_string(),
+        text: ruled_out.text(policy),
     }
 }

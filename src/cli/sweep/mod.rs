@@ -33,6 +33,15 @@ pub(super) struct Args {
     options: Options,
 }
 
+/// A command that runs the settings of a point.
+#[derive(Clone, Copy)]
+enum Verb {
+    /// Writes the managed conversation.
+    Compact,
+    /// Prints what the settings do.
+    Replay,
+}
+
 /// The result of the command, for text, JSON and CSV.
 struct Findings {
     subjects: Vec<Subject>,
@@ -70,11 +79,10 @@ impl Args {
             sessions.push(swept?);
             Ok(())
         })?;
-        let weight = self.options.weight;
         let robust = (sessions.len() > 1).then(|| {
             let all = sessions.iter().map(|swept| SweptSession {
                 points: &swept.points,
-                preference: swept.preference(weight),
+                preference: swept.preference,
             });
             robust(&all.collect::<Vec<_>>())
         });
@@ -82,7 +90,7 @@ impl Args {
             subjects,
             words,
             shared: shared.clone(),
-            weight,
+            weight: self.options.weight,
             are_many: targets.are_many() || sessions.len() > 1,
             sessions,
             robust: robust.flatten(),
@@ -100,19 +108,24 @@ impl Args {
 }
 
 impl Findings {
-    /// Returns the command that writes the managed conversation of a session with the settings of a point. Without a session,
-    /// or for standard input, the word `FILE` takes the place of the path.
-    fn command(&self, point: &Point, session: Option<&SessionId>) -> String {
+    /// Returns the command that runs the settings of a point on a session. Without a session, or for standard input, the word
+    /// `FILE` takes the place of the path.
+    fn command(&self, point: &Point, session: Option<&SessionId>, verb: Verb) -> String {
         let file = session.filter(|id| id.file != "-");
         let file = file.map_or_else(|| "FILE".to_owned(), |id| quoted_path(&id.file));
-        let mut command = format!("plimsoll compact {file}");
+        let (name, schedule) = match verb {
+            Verb::Compact => ("compact", Some(("--schedule", "replay".to_owned()))),
+            Verb::Replay => ("replay", None),
+        };
+        let mut command = format!("plimsoll {name} {file}");
         let given = || self.shared.conversation.map(|number| number + 1);
         let conversation = session.map_or_else(given, SessionId::number);
         let policy = ("--policy", self.words[point.subject].clone());
         let options = conversation
             .map(|number| ("--conversation", number.to_string()))
             .into_iter()
-            .chain([("--schedule", "replay".to_owned()), policy])
+            .chain(schedule)
+            .chain([policy])
             .chain(self.set(point).into_iter().map(|set| ("--set", set)))
             .chain(self.shared.session_options());
         for (option, value) in options {

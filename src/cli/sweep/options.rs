@@ -121,14 +121,20 @@ impl Options {
         }
         match &subjects[..] {
             [] => bail!("none and recorded have no setting to vary; choose another --policy"),
-            [one] if one.axes.is_empty() => {
-                bail!(
-                    "{} has no setting to vary; choose another --policy",
-                    one.lane
-                )
-            }
+            [one] if one.axes.is_empty() => bail!("{}", nothing_to_vary(one)),
             _ => Ok(Policies { subjects, words }),
         }
+    }
+}
+
+fn nothing_to_vary(subject: &Subject) -> String {
+    let (lane, policy) = (&subject.lane, &subject.policy);
+    match policy.knobs.iter().find(|knob| !knob.is_offered) {
+        Some(knob) => format!(
+            "{lane} offers its users no setting to vary; choose another --policy, or vary a constant of its code with --vary {}=VALUES",
+            knob.name
+        ),
+        None => format!("{lane} has no setting to vary; choose another --policy"),
     }
 }
 

@@ -1,10 +1,11 @@
 //! The result of `plimsoll sweep` over several sessions as text.
 
-use super::text::cost;
-use super::{Findings, Swept};
-use crate::analysis::tune::{CostUnit, Point, cost_unit};
+use super::text::{cost, write_ruled_out};
+use super::{Findings, Swept, Verb};
+use crate::analysis::tune::{CostUnit, Point, Score, cost_unit};
 use crate::cli::output::{clean, counted, percent};
-use crate::units::Share;
+use crate::figure::usd;
+use crate::units::{Share, Usd};
 use std::fmt::Write as _;
 
 /// Characters of a session's name in the table, which fits 80 columns.
@@ -38,6 +39,11 @@ impl Findings {
             self.row(text, idx, swept, &names[idx]);
         }
         text.push('\n');
+        let all = self.sessions.iter().flat_map(|swept| &swept.points);
+        if all.clone().any(|point| point.ruled_out.is_some()) {
+            text.push_str("In all sessions together:\n");
+            write_ruled_out(text, all);
+        }
         let Some(robust) = &self.robust else {
             if self.sessions.len() > 1 {
                 text.push_str("No setting works in any of these sessions.\n");
@@ -47,6 +53,7 @@ impl Findings {
         let point = &first.points[robust.setting];
         let lane = clean(&self.subjects[point.subject].lane);
         let _ = writeln!(text, "One for all: {lane} with {}", self.settings(point));
+        self.compare_with_recorded(text, robust.setting);
         if let Some(worst) = robust.worst() {
             let _ = writeln!(
                 text,
@@ -70,7 +77,50 @@ impl Findings {
                 ),
             };
         }
-        self.write_compact_command(text, point, None);
+        let command = self.command(point, None, Verb::Compact);
+        let _ = writeln!(text, "  {}", clean(&command));
+    }
+
+    /// Writes how the setting for all sessions compares with their recorded runs.
+    fn compare_with_recorded(&self, text: &mut String, setting: usize) {
+        let runs = self.sessions.iter().filter_map(|swept| {
+            let score = swept.points[setting].valid()?;
+            Some((swept.preference.recorded?, score))
+        });
+        let costs = runs
+            .clone()
+            .filter_map(|(was, is)| Some((was.cost?.0, is.cost?.0)));
+        let (was, is) = costs.fold((0.0, 0.0), |(was, is), run| (was + run.0, is + run.1));
+        if was > 0.0 {
+            let [now, before] = [is, was].map(|cost| usd(Usd(cost)));
+            let share = percent(Share((is / was - 1.0).abs()));
+            let line = if now == before {
+                format!("costs {now}, as the recorded runs")
+            } else if is < was {
+                format!("saves {share} of {before} (recorded runs) and costs {now}")
+            } else {
+                format!("costs {now}, {share} more than the recorded runs ({before})")
+            };
+            let _ = writeln!(text, "  {line}");
+        }
+        let n = |holds: &dyn Fn(&Score, &Score) -> bool| {
+            runs.clone().filter(|(was, is)| holds(was, is)).count()
+        };
+        let of_all = |n: usize| format!("{n} of {}", counted(self.sessions.len(), "session"));
+        let (idle, worse) = (
+            n(&|_, is| !is.acts),
+            n(&|was, is| is.risk.count() > was.risk.count()),
+        );
+        if idle > 0 {
+            let _ = writeln!(text, "  never acts in {}, which fit", of_all(idle));
+        }
+        if worse > 0 {
+            let _ = writeln!(
+                text,
+                "  loses more than the recorded run in {}",
+                of_all(worse)
+            );
+        }
     }
 
     fn row(&self, text: &mut String, idx: usize, swept: &Swept, name: &str) {

@@ -1,18 +1,20 @@
 //! A session with all settings tried on it, and the reference values for comparison.
 
 use super::options::Options;
-use crate::analysis::cost::{Billing, Bills, price_lane};
-use crate::analysis::loss::{Names, hindsight, most_at_risk, saved};
+use crate::analysis::cost::{Billing, Bills};
+use crate::analysis::loss::{Names, hindsight, saved};
 use crate::analysis::tune::{
-    Gauge, Point, Preference, Recommendation, Subject, front, recommend, sweep, trade_off,
+    Alternative, Gauge, Point, Preference, Recommendation, RiskAxis, Subject, alternative, front,
+    recommend, sweep, trade_off,
 };
 use crate::cli::targets::SessionId;
-use crate::engine::{Case, recorded, simulate};
+use crate::engine::{Case, Policy, recorded, simulate};
 use crate::presets;
 use crate::progress::Progress;
 use crate::report::{accuracy_sentence, window_source};
-use crate::units::{Share, Tokens, Usd};
+use crate::units::{Share, Tokens};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Number of points between two progress messages.
@@ -24,16 +26,6 @@ pub(super) struct SweepJob<'a> {
     pub(super) plan: &'a [Point],
     pub(super) billing: Billing<'a>,
     pub(super) options: &'a Options,
-}
-
-/// Figures of the recorded run, which the settings are compared with.
-#[derive(Clone, Copy)]
-pub(super) struct RecordedRun {
-    /// Cost by the cache model that prices the settings; `None` if no price is known.
-    pub(super) cost: Option<Usd>,
-    pub(super) compactions: usize,
-    /// References at risk. Smaller numbers are noise. `None` if the risk is lost facts.
-    pub(super) noise: Option<usize>,
 }
 
 /// A session with all its points.
@@ -49,7 +41,12 @@ pub(super) struct Swept {
     pub(super) accuracy_sentence: String,
     pub(super) points: Vec<Point>,
     pub(super) recommended: Result<Recommendation, String>,
-    pub(super) recorded: RecordedRun,
+    /// Another policy that works, if no setting does.
+    pub(super) alternative: Option<Alternative>,
+    /// The compared risk.
+    pub(super) risk: RiskAxis,
+    /// The weight of cost and risk, and the recorded run.
+    pub(super) preference: Preference,
     /// References at risk if predicted summaries contain the names used most, by index of the point. Has only listed points
     /// whose number is lower than with empty summaries.
     pub(super) fewest: BTreeMap<usize, usize>,
@@ -74,7 +71,10 @@ impl Swept {
         let names = Names::new(&case.session);
         let facts = options.risk.compared_facts(&case.session);
         let bills = Bills::new(case, billing);
-        let gauge = Gauge::new(case, bills.clone(), &names).by_facts(facts.as_ref());
+        let first = &subjects[0];
+        let reserve = first.policy.output_reserve(&first.now, case, 0);
+        let gauge = Gauge::new(case, bills, &names).by_facts(facts.as_ref());
+        let gauge = gauge.against(&recorded(case, reserve, None));
         let done = AtomicUsize::new(0);
         let found = |_: usize, _: &Point| {
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
@@ -89,24 +89,14 @@ impl Swept {
             &Progress::default(),
             &found,
         )?;
-        let first = &subjects[0];
-        let reserve = first.policy.output_reserve(&first.now, case, 0);
-        let outcome = recorded(case, reserve, None);
-        let recorded = RecordedRun {
-            cost: price_lane(&bills, &outcome).total(),
-            compactions: outcome.compactions,
-            // Lost facts have no noise: a rule finds them, not the recorded agent.
-            noise: match facts {
-                Some(_) => None,
-                None => Some(most_at_risk(&names, case, &outcome).faults.len()),
-            },
-        };
-        let preference = Preference {
-            weight: options.weight,
-            noise: recorded.noise.unwrap_or(0),
-        };
+        let preference = gauge.preference(options.weight);
         let recommended = recommend(subjects, &points, preference);
-        let picked = recommended.as_ref().ok().map(|found| found.point);
+        let works = points.iter().any(|point| point.valid().is_some());
+        let other = || alternative(&gauge, &others(subjects), preference, &Progress::default());
+        let found = recommended.as_ref().ok();
+        let picked = found.map(|found| found.point);
+        let acting = found.and_then(|found| found.acting.as_ref());
+        let named: Vec<usize> = picked.into_iter().chain(acting.map(|a| a.point)).collect();
         Ok(Self {
             id: id.clone(),
             format: case.session.source.format,
@@ -117,24 +107,29 @@ impl Swept {
             accuracy: case.ledger.accuracy.name(),
             accuracy_sentence: accuracy_sentence(case),
             reserve,
-            recorded,
+            risk: options.risk,
+            preference,
+            alternative: if works { None } else { other() },
             fewest: match facts {
                 Some(_) => BTreeMap::new(),
-                None => fewest(&gauge, subjects, &points, picked),
+                None => fewest(&gauge, subjects, &points, &named),
             },
             saved: picked.and_then(|idx| saving(case, &names, subjects, &points[idx])),
             points,
             recommended,
         })
     }
+}
 
-    /// Returns the preference between cost and risk in this session.
-    pub(super) fn preference(&self, weight: Share) -> Preference {
-        Preference {
-            weight,
-            noise: self.recorded.noise.unwrap_or(0),
-        }
-    }
+/// Returns the bundled policies that are not swept.
+fn others(subjects: &[Subject]) -> Vec<Arc<Policy>> {
+    let is_swept = |name: &str| subjects.iter().any(|subject| subject.policy.name == name);
+    let others = presets::PRESETS
+        .iter()
+        .filter(|preset| !is_swept(preset.name));
+    others
+        .filter_map(|preset| preset.policy().ok().map(Arc::new))
+        .collect()
 }
 
 /// Returns the fewest references at risk of each listed point whose summaries could reduce them, by index of the point.
@@ -142,7 +137,7 @@ fn fewest(
     gauge: &Gauge<'_>,
     subjects: &[Subject],
     points: &[Point],
-    picked: Option<usize>,
+    named: &[usize],
 ) -> BTreeMap<usize, usize> {
     let now = (0..points.len()).filter(|idx| points[*idx].is_now);
     let listed = front(points).into_iter().chain(trade_off(points));
@@ -153,7 +148,11 @@ fn fewest(
         let fewest = gauge.fewest_at_risk(policy, &point.knobs);
         (fewest < most).then_some((idx, fewest))
     };
-    listed.chain(now).chain(picked).filter_map(fewest).collect()
+    listed
+        .chain(now)
+        .chain(named.iter().copied())
+        .filter_map(fewest)
+        .collect()
 }
 
 /// Returns the tokens that a setting saves, as a share of the lossless maximum.

@@ -1,13 +1,13 @@
 //! The result of `plimsoll sweep` as text: the settings of each session. [`super::several_text`] sums up several sessions.
 
-use super::{Findings, Swept};
+use super::{Findings, Swept, Verb};
 use crate::analysis::tune::{
-    CostUnit, Point, Recommendation, Risk, changed_settings, cost_unit, front, ruled_out_counts,
-    trade_off,
+    CostUnit, Point, Recommendation, Risk, RiskAxis, Subject, changed_settings, cost_unit, front,
+    ruled_out_counts, trade_off,
 };
 use crate::cli::output::{clean, counted, percent, tokens};
-use crate::cli::targets::SessionId;
 use crate::engine::Budget;
+use crate::exec::shell::quoted_path;
 use crate::figure::{grouped, usd};
 use crate::units::{Share, Tokens};
 use std::fmt::Write as _;
@@ -71,43 +71,64 @@ impl Findings {
         match &swept.recommended {
             Err(why) => {
                 let _ = writeln!(text, "{why}");
-            }
-            Ok(found) => {
-                let _ = writeln!(text, "Recommended: {}", clean(&found.text));
-                if let Some(others) = &found.others {
-                    let _ = writeln!(text, "{}", clean(others));
-                }
-                if let Some(saved) = swept.saved {
-                    let _ = writeln!(text, "{}", saved_text(saved));
-                }
-                let point = &swept.points[found.point];
-                if point.compacts() {
-                    self.write_compact_command(text, point, Some(&swept.id));
-                } else {
-                    text.push_str(
-                        "It never compacts this session, so there is nothing to write.\n",
+                if let Some(other) = &swept.alternative {
+                    let file = quoted_path(&swept.id.file);
+                    let _ = writeln!(text, "{}", clean(&other.text));
+                    let _ = writeln!(
+                        text,
+                        "  plimsoll replay {} --policy {}",
+                        clean(&file),
+                        other.policy
                     );
                 }
             }
+            Ok(found) => self.recommended(text, swept, found),
+        }
+    }
+
+    fn recommended(&self, text: &mut String, swept: &Swept, found: &Recommendation) {
+        let _ = writeln!(text, "Recommended: {}", clean(&found.text));
+        if let Some(others) = &found.others {
+            let _ = writeln!(text, "{}", clean(others));
+        }
+        if let Some(saved) = swept.saved {
+            let _ = writeln!(text, "{}", saved_text(saved));
+        }
+        let id = Some(&swept.id);
+        if found.never_acts {
+            text.push_str("It never compacts this session, so there is nothing to write.\n");
+        } else {
+            let command = self.command(&swept.points[found.point], id, Verb::Compact);
+            let _ = writeln!(text, "  {}", clean(&command));
+        }
+        if let Some(acting) = &found.acting {
+            let reason = clean(&acting.text);
+            let command = self.command(&swept.points[acting.point], id, Verb::Replay);
+            let _ = writeln!(text, "The best setting that acts: {reason}");
+            let _ = writeln!(text, "  {}", clean(&command));
         }
     }
 
     /// Writes `Recorded run: $3.66 by the same cache model; 12 at risk after 1 compaction (noise floor).`
     fn recorded(text: &mut String, swept: &Swept) {
-        let recorded = swept.recorded;
+        let Some(recorded) = swept.preference.recorded else {
+            return;
+        };
         let compactions = counted(recorded.compactions, "compaction");
         let cost = recorded
             .cost
             .map(|cost| format!("{} by the same cache model", usd(cost)));
-        let noise = recorded.noise.filter(|_| recorded.compactions > 0);
-        let noise = noise.map(|noise| format!("{noise} at risk after {compactions} (noise floor)"));
+        let noise = (recorded.compactions > 0 && recorded.risk.lost.is_none()).then(|| {
+            let noise = swept.preference.noise();
+            format!("{noise} at risk after {compactions} (noise floor)")
+        });
         let figures: Vec<String> = cost.into_iter().chain(noise).collect();
         if !figures.is_empty() {
             let _ = writeln!(text, "Recorded run: {}.", figures.join("; "));
         }
     }
 
-    /// Writes `Tried 300 settings of truncate and prune: 212 work; 70 overflow.`
+    /// Writes `Tried 300 settings of truncate and prune: 212 work.`, and the numbers that are ruled out for each reason.
     fn tried(&self, text: &mut String, points: &[Point]) {
         let lanes: Vec<_> = self.subjects.iter().map(|s| clean(&s.lane)).collect();
         let works = points.iter().filter(|p| p.valid().is_some()).count();
@@ -118,14 +139,35 @@ impl Findings {
             lanes.join(", "),
             if works == 1 { "works" } else { "work" }
         );
-        for count in ruled_out_counts(points) {
-            let _ = write!(text, "; {} {}", count.n, count.description());
-        }
         text.push_str(".\n");
+        write_ruled_out(text, points);
+        self.not_varied(text);
         if cost_unit(points) == CostUnit::Tokens && works > 0 {
             text.push_str("Tokens sent are listed instead of the cost: no price is known for this model (--price-as MODEL or --prices FILE.toml gives one).\n");
         }
         text.push('\n');
+    }
+
+    /// Writes the settings that the systems do not offer to their users.
+    fn not_varied(&self, text: &mut String) {
+        for Subject {
+            lane, policy, axes, ..
+        } in &self.subjects
+        {
+            let is_varied = |name: &str| axes.iter().any(|axis| axis.knob == name);
+            let fixed = policy.knobs.iter().filter(|knob| !knob.is_offered);
+            let fixed = fixed
+                .map(|knob| &*knob.name)
+                .filter(|name| !is_varied(name));
+            let fixed: Vec<&str> = fixed.collect();
+            if !fixed.is_empty() {
+                let (lane, fixed) = (clean(lane), fixed.join(", "));
+                let _ = writeln!(
+                    text,
+                    "  not varied, because {lane} offers no such setting: {fixed}"
+                );
+            }
+        }
     }
 
     fn table(&self, text: &mut String, swept: &Swept, rows: &[usize]) {
@@ -141,7 +183,7 @@ impl Findings {
             text,
             "    {:width$} {cost:>13} {:>8} {:>9} {:>12}  settings",
             "lane",
-            if swept.recorded.noise.is_some() {
+            if swept.risk == RiskAxis::References {
                 "at risk"
             } else {
                 "lost"
@@ -165,9 +207,10 @@ impl Findings {
             let fewest = swept.fewest.get(idx);
             let figures = figures(point, unit, fewest);
             let settings = self.settings(point);
-            let why = point
-                .ruled_out
-                .map_or_else(String::new, |why| format!("  ({why})"));
+            let why = point.ruled_out.map_or_else(String::new, |why| {
+                let policy = &self.subjects[point.subject].policy;
+                format!("  ({})", clean(&why.text(policy)))
+            });
             let _ = writeln!(text, "{marks} {lane:width$} {figures}  {settings}{why}");
         }
         text.push_str("  > recommended, = current settings (defaults and --set), * no other is better in cost, risk and peak\n");
@@ -185,15 +228,12 @@ impl Findings {
         let all: Vec<String> = all.iter().map(ToString::to_string).collect();
         clean(&all.join(" ")).into_owned()
     }
+}
 
-    /// Writes the command that compacts with the settings of a point.
-    pub(super) fn write_compact_command(
-        &self,
-        text: &mut String,
-        point: &Point,
-        session: Option<&SessionId>,
-    ) {
-        let _ = writeln!(text, "  {}", clean(&self.command(point, session)));
+/// Writes a line for each reason with the number of settings that it rules out.
+pub(super) fn write_ruled_out<'a>(text: &mut String, points: impl IntoIterator<Item = &'a Point>) {
+    for count in ruled_out_counts(points) {
+        let _ = writeln!(text, "  {}", count.sentence());
     }
 }
 
@@ -212,7 +252,9 @@ fn rows(points: &[Point], recommended: Option<&Recommendation>, all: bool) -> Ve
         rows.retain(|_| is_one(nth.next().unwrap_or(0)));
     }
     let named = recommended.map(|found| [found.point, found.cheapest, found.safest]);
-    let others = named.into_iter().flatten();
+    let acting = recommended.and_then(|found| found.acting.as_ref());
+    let named = named.into_iter().flatten();
+    let others = named.chain(acting.map(|acting| acting.point));
     let others = others.chain((0..points.len()).filter(|idx| points[*idx].is_now));
     for other in others {
         if !rows.contains(&other) {

@@ -5,7 +5,7 @@ use super::recommend::{Preference, recommend};
 use super::recommendation_text::sentence;
 use super::space::Subject;
 use super::sweep::{plan, sweep};
-use crate::engine::{Policy, simulate};
+use crate::engine::Policy;
 use crate::progress::Progress;
 use std::sync::Arc;
 
@@ -40,15 +40,10 @@ pub fn alternative(
     let tried = plan(&subjects, subjects.len());
     let tried = sweep(gauge, &subjects, tried, progress, &|_, _| ()).ok()?;
     let best = &tried[recommend(&subjects, &tried, preference).ok()?.point];
-    let Subject { policy, now, .. } = &subjects[best.subject];
-    let mut text = sentence(&subjects, std::slice::from_ref(best), 0);
-    let outcome = simulate(gauge.case, policy, now, None);
-    if outcome.events.iter().any(|event| !event.files.is_empty()) {
-        text.push_str(" It puts large tool results into files.");
-    }
+    let policy = &subjects[best.subject].policy;
     Some(Alternative {
         policy: policy.name.clone(),
         label: policy.label.clone(),
-        text,
+        text: sentence(&subjects, std::slice::from_ref(best), 0, preference),
     })
 }

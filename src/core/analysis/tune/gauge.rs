@@ -1,13 +1,15 @@
 //! Scores a setting over a session: cost, references at risk and peak, or the reason why it is ruled out.
 
+use super::first_read::{FirstRead, FirstReaders};
+use super::recommend::Preference;
 use super::risk::{ComparedFacts, LostFacts, Risk};
 use super::ruled_out::{Reason, RuledOut};
 use crate::analysis::cost::{Bills, price_lane, price_recorded};
 use crate::analysis::facts::{FactKind, KindSurvival, LaneSurvival};
-use crate::analysis::loss::{Names, most_at_risk, references_at_risk};
+use crate::analysis::loss::{AtRisk, Names, most_at_risk, references_at_risk};
 use crate::analysis::lower_bound::LowerBounds;
 use crate::analysis::{FindingKind, flaws, thrashing_calls};
-use crate::engine::{Case, Effect, Event, KnobValues, Outcome, Policy, simulate};
+use crate::engine::{ActionKind, Case, Effect, Event, Knob, KnobValues, Outcome, Policy, simulate};
 use crate::units::{Share, Tokens, Usd};
 
 /// Score of a setting.
@@ -27,6 +29,10 @@ pub struct Score {
     pub peak_share: Share,
     /// Number of compactions.
     pub compactions: usize,
+    /// Whether it removed or cut anything that the session contains.
+    pub acts: bool,
+    /// Tool results that went to a file before a call read them, with a preview in their place.
+    pub spilled: usize,
     /// Calls whose first attempt overflowed.
     pub overflows: usize,
 }
@@ -58,8 +64,11 @@ pub struct Gauge<'a> {
     floors: LowerBounds<'a>,
     bills: Bills<'a>,
     names: &'a Names,
+    readers: FirstReaders,
     /// The facts whose loss is the risk to compare; none for references at risk.
     facts: Option<&'a ComparedFacts>,
+    /// The score of the recorded run, if settings are compared with it.
+    recorded: Option<Score>,
 }
 
 impl<'a> Gauge<'a> {
@@ -69,8 +78,10 @@ impl<'a> Gauge<'a> {
             floors: LowerBounds::new(case),
             bills,
             names,
+            readers: FirstReaders::new(case),
             case,
             facts: None,
+            recorded: None,
         }
     }
 
@@ -79,6 +90,19 @@ impl<'a> Gauge<'a> {
     #[must_use]
     pub fn by_facts(self, facts: Option<&'a ComparedFacts>) -> Self {
         Self { facts, ..self }
+    }
+
+    /// Compares settings with the lane `recorded`: those with more blind edits are ruled out.
+    #[must_use]
+    pub fn against(self, recorded: &Outcome) -> Self {
+        let recorded = Some(self.score(recorded));
+        Self { recorded, ..self }
+    }
+
+    /// Returns the preference of a user who gives the risk this weight.
+    pub fn preference(&self, weight: Share) -> Preference {
+        let recorded = self.recorded;
+        Preference { weight, recorded }
     }
 
     /// Assesses a setting. A setting that provably cannot work is not replayed.
@@ -90,8 +114,8 @@ impl<'a> Gauge<'a> {
         policy: &Policy,
         knobs: &KnobValues,
     ) -> Result<Assessment, RuledOut> {
-        match self.stuck(policy, knobs) {
-            Some(stuck) => Err(stuck),
+        match self.known_reasons(policy, knobs).next() {
+            Some(known) => Err(known),
             None => Ok(self.replay(policy, knobs)),
         }
     }
@@ -99,27 +123,63 @@ impl<'a> Gauge<'a> {
     /// Replays a setting in any case and assesses it.
     pub fn assess(&self, policy: &Policy, knobs: &KnobValues) -> Assessment {
         let mut assessment = self.replay(policy, knobs);
-        let stuck = self.stuck(policy, knobs);
-        assessment.reasons.splice(..0, stuck);
+        let known = self.known_reasons(policy, knobs);
+        assessment.reasons.splice(..0, known);
         assessment
     }
 
-    /// Returns a reason why a setting cannot work that needs no run.
-    fn stuck(&self, policy: &Policy, knobs: &KnobValues) -> Option<RuledOut> {
-        let stuck = self.floors.hopeless(policy, knobs)?;
-        Some(RuledOut {
+    /// Returns the reasons to reject a setting that need no run.
+    fn known_reasons(&self, policy: &Policy, knobs: &KnobValues) -> impl Iterator<Item = RuledOut> {
+        let is_outside = |knob: &Knob| {
+            let value = knobs.get(&knob.name);
+            value.is_some_and(|value| knob.is_advised_against(value))
+        };
+        let outside = policy.knobs.iter().position(is_outside);
+        let outside = outside.map(|knob| RuledOut {
+            reason: Reason::NotAdvised { knob },
+            call: 0,
+            times: 1,
+        });
+        let stuck = self.floors.hopeless(policy, knobs).map(|stuck| RuledOut {
             reason: Reason::CannotGetBelow(stuck),
             call: stuck.call,
             times: stuck.in_all,
-        })
+        });
+        outside.into_iter().chain(stuck)
     }
 
     fn replay(&self, policy: &Policy, knobs: &KnobValues) -> Assessment {
         let outcome = simulate(self.case, policy, knobs, None);
+        let missed = most_at_risk(self.names, self.case, &outcome);
+        let first_read = self.readers.check(self.case, &outcome);
+        let mut reasons = self.reasons(policy, knobs, &outcome);
+        reasons.extend(self.reasons_from_losses(&missed, first_read));
         Assessment {
-            reasons: self.reasons(policy, knobs, &outcome),
-            score: self.score(&outcome),
+            reasons,
+            score: self.score_with(&outcome, &missed, first_read),
         }
+    }
+
+    /// Returns the reasons that follow from what calls lacked.
+    fn reasons_from_losses(
+        &self,
+        missed: &AtRisk,
+        first_read: FirstRead,
+    ) -> impl Iterator<Item = RuledOut> {
+        let unread = first_read.call.map(|call| RuledOut {
+            reason: Reason::CutsUnread,
+            call,
+            times: first_read.cut,
+        });
+        let recorded = self.recorded.map(|score| score.risk.blind_edits);
+        let recorded = recorded.filter(|recorded| missed.blind_edits.len() > *recorded);
+        let first_edit = missed.blind_edits.first();
+        let blind = recorded.zip(first_edit).map(|(recorded, edit)| RuledOut {
+            reason: Reason::EditsBlindly { recorded },
+            call: edit.call,
+            times: missed.blind_edits.len(),
+        });
+        unread.into_iter().chain(blind)
     }
 
     /// Returns all reasons to reject a run, the most severe first: every bad insight, and more.
@@ -188,6 +248,16 @@ impl<'a> Gauge<'a> {
     /// Returns the score of a run.
     pub fn score(&self, outcome: &Outcome) -> Score {
         let missed = most_at_risk(self.names, self.case, outcome);
+        let first_read = self.readers.check(self.case, outcome);
+        self.score_with(outcome, &missed, first_read)
+    }
+
+    fn score_with(&self, outcome: &Outcome, missed: &AtRisk, first_read: FirstRead) -> Score {
+        let removes = |event: &Event| {
+            event.effect == Effect::Removed
+                && event.action != ActionKind::Repair
+                && !event.is_manual()
+        };
         let (sent, summaries) = (outcome.tokens_sent(), outcome.summaries);
         Score {
             cost: price_lane(&self.bills, outcome).total(),
@@ -206,6 +276,8 @@ impl<'a> Gauge<'a> {
             peak: outcome.peak().map_or(Tokens::ZERO, |peak| peak.tokens),
             peak_share: outcome.peak_share(),
             compactions: outcome.compactions,
+            acts: outcome.events.iter().any(removes),
+            spilled: first_read.spilled,
             overflows: outcome.overflows,
         }
     }

@@ -10,6 +10,7 @@
 
 mod alternative;
 mod changed_settings;
+mod first_read;
 mod front;
 mod gauge;
 mod limits;
@@ -26,7 +27,7 @@ pub use changed_settings::{ChangedSetting, changed_settings};
 pub use front::{CostUnit, cost_unit, front, trade_off};
 pub use gauge::{Assessment, Gauge, Score};
 pub use limits::{Check, Figures, Limit, Limits, Measure, MinSurvival, check_retained, checks};
-pub use recommend::{Preference, Recommendation, candidates, recommend};
+pub use recommend::{Acting, Preference, Recommendation, candidates, recommend};
 pub use risk::{ComparedFacts, LostFacts, Risk, RiskAxis};
 pub use robust::{LeftOut, Regret, Robust, SweptSession, robust};
 pub use ruled_out::{Reason, RuledOut};

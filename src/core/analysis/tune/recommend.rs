@@ -6,7 +6,7 @@
 
 use super::front::{CostUnit, cost_unit, narrow_front, risk};
 use super::gauge::Score;
-use super::recommendation_text::{all_lose, not_judged, nothing_works, others, sentence};
+use super::recommendation_text::{all_lose, idle, not_judged, nothing_works, others, sentence};
 use super::space::Subject;
 use super::sweep::Point;
 use crate::units::Share;
@@ -17,13 +17,23 @@ const MIN_GAIN: f64 = 0.01;
 /// Added to counts of references and percentages of facts before they are compared, so that 1 is not infinitely worse than 0.
 const ADDED: f64 = 10.0;
 
-/// The user's preference.
+/// The user's preference, and the run to compare with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Preference {
     /// Weight of references at risk: 0 compares cost only, 1 risk only.
     pub weight: Share,
-    /// References at risk of the recorded run. Lower counts are not better.
-    pub noise: usize,
+    /// The recorded run, with the provider's cache modelled as for the settings; none if it is not known.
+    pub recorded: Option<Score>,
+}
+
+impl Preference {
+    /// Returns the references at risk of the recorded run: lower counts are not better. Zero for lost facts, since a rule
+    /// finds them, not the recorded agent.
+    pub fn noise(&self) -> usize {
+        let recorded = self.recorded.map(|score| score.risk);
+        let of_references = recorded.filter(|risk| risk.lost.is_none());
+        of_references.map_or(0, |risk| risk.references)
+    }
 }
 
 /// The recommended point.
@@ -35,10 +45,23 @@ pub struct Recommendation {
     pub cheapest: usize,
     /// Index of the candidate with the fewest references at risk.
     pub safest: usize,
-    /// The reason, as a sentence.
+    /// The reason, in sentences.
     pub text: String,
+    /// Whether the point never acts in this session.
+    pub never_acts: bool,
+    /// The best point that acts, if the recommended one never does.
+    pub acting: Option<Acting>,
     /// The cheapest and safest candidates, as a sentence, if there are others.
     pub others: Option<String>,
+}
+
+/// The best point that acts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Acting {
+    /// Index of the point.
+    pub point: usize,
+    /// The reason, in sentences.
+    pub text: String,
 }
 
 /// Recommends the best point by cost and references at risk.
@@ -51,35 +74,65 @@ pub fn recommend(
     preference: Preference,
 ) -> Result<Recommendation, String> {
     let candidates = candidates(points);
-    let keeping = |idx: &usize| points[*idx].keeps_constraints();
-    let keeping: Vec<usize> = candidates.iter().copied().filter(keeping).collect();
-    let point = match &keeping[..] {
-        [] => pick(points, &candidates, preference),
-        _ if preference.weight.0 <= 0.0 => pick(points, &candidates, preference),
-        keeping => pick(points, keeping, preference),
-    };
+    let point = choose(points, &candidates, preference);
     if preference.weight.0 > 0.0
         && let Some(why) = not_judged(points, &candidates)
     {
         return Err(why);
     }
     let ends = candidates.first().zip(candidates.last());
-    let (point, (cheapest, safest)) = point.zip(ends).ok_or_else(|| nothing_works(points))?;
+    let none = || nothing_works(subjects, points);
+    let (point, (cheapest, safest)) = point.zip(ends).ok_or_else(none)?;
+    let text = |idx: usize| sentence(subjects, points, idx, preference) + all_lose(points, idx);
+    let never_acts = !points[point].acts();
+    let acting = never_acts
+        .then(|| best_acting(points, preference))
+        .flatten();
+    let finding = never_acts.then(|| format!("{} ", idle(acting.is_some())));
     Ok(Recommendation {
         point,
         cheapest: *cheapest,
         safest: *safest,
-        text: sentence(subjects, points, point) + all_lose(points, point),
+        text: finding.unwrap_or_default() + &text(point),
+        never_acts,
+        acting: acting.map(|point| Acting {
+            point,
+            text: text(point),
+        }),
         others: others(points, [point, *cheapest, *safest]),
     })
+}
+
+/// Returns the best point that acts.
+fn best_acting(points: &[Point], preference: Preference) -> Option<usize> {
+    choose(
+        points,
+        &candidates_that(points, |score| score.acts),
+        preference,
+    )
+}
+
+/// Returns the best candidate: one that keeps every user constraint, if there is one.
+fn choose(points: &[Point], candidates: &[usize], preference: Preference) -> Option<usize> {
+    let keeping = |idx: &usize| points[*idx].keeps_constraints();
+    let keeping: Vec<usize> = candidates.iter().copied().filter(keeping).collect();
+    if keeping.is_empty() || preference.weight.0 <= 0.0 {
+        pick(points, candidates, preference)
+    } else {
+        pick(points, &keeping, preference)
+    }
 }
 
 /// Returns the candidates, cheapest first: points that no other beats in cost and references at risk. Points with a peak
 /// above 95 % of the usable window are excluded if others work.
 pub fn candidates(points: &[Point]) -> Vec<usize> {
-    let safe = narrow_front(points, Score::is_safe);
+    candidates_that(points, |_| true)
+}
+
+fn candidates_that(points: &[Point], holds: impl Fn(&Score) -> bool) -> Vec<usize> {
+    let safe = narrow_front(points, |score| score.is_safe() && holds(score));
     if safe.is_empty() {
-        narrow_front(points, |_| true)
+        narrow_front(points, holds)
     } else {
         safe
     }
@@ -97,6 +150,7 @@ fn pick(points: &[Point], candidates: &[usize], preference: Preference) -> Optio
         let point = &points[*idx];
         let is_present = point.is_now && point.subject == points[best].subject;
         is_present
+            && point.acts() == points[best].acts()
             && is_safe(*idx) >= is_safe(best)
             && point.keeps_constraints() >= points[best].keeps_constraints()
             && regret(score(*idx), score(best)) < MIN_GAIN
@@ -111,7 +165,7 @@ pub(super) fn weighted_score(unit: CostUnit, point: &Point, preference: Preferen
     let cost = unit.of(score).max(1e-9).ln();
     let risk = match score.risk.lost {
         Some(lost) => 100.0 * lost.lost as f64 / lost.stated.max(1) as f64,
-        None => risk(score).max(preference.noise as f64),
+        None => risk(score).max(preference.noise() as f64),
     };
     let risk = (risk + ADDED).ln();
     Some((1.0 - weight) * cost + weight * risk)

@@ -2,6 +2,7 @@
 
 use crate::analysis::lower_bound::Stuck;
 use crate::analysis::{FindingKind, times as times_text};
+use crate::engine::Policy;
 use std::fmt;
 
 /// Why a setting is ruled out.
@@ -30,6 +31,18 @@ pub enum Reason {
     RequestTooLong,
     /// The system itself would end the run.
     GivesUp,
+    /// It removes or cuts a tool result before the first call that could read it.
+    CutsUnread,
+    /// More edits are blind than in the recorded run.
+    EditsBlindly {
+        /// Blind edits of the recorded run.
+        recorded: usize,
+    },
+    /// The system's documentation advises against a value; known without a run.
+    NotAdvised {
+        /// Index of the setting in its policy.
+        knob: usize,
+    },
     /// Another bad finding ([`FindingKind::is_bad`]).
     Flawed(FindingKind),
 }
@@ -44,6 +57,9 @@ impl Reason {
             Self::Wipes => "wipes",
             Self::RequestTooLong => "request_too_long",
             Self::GivesUp => "gives_up",
+            Self::CutsUnread => "cuts_unread",
+            Self::EditsBlindly { .. } => "edits_blindly",
+            Self::NotAdvised { .. } => "not_advised",
             Self::Flawed(kind) => kind.name(),
         }
     }
@@ -63,6 +79,18 @@ impl Reason {
                 "send a summary request that overflows",
             ],
             Self::GivesUp => ["ends the run", "end the run"],
+            Self::CutsUnread => [
+                "removes or cuts a tool result before it was read",
+                "remove or cut a tool result before it was read",
+            ],
+            Self::EditsBlindly { .. } => [
+                "makes more edits blind than the recorded run",
+                "make more edits blind than the recorded run",
+            ],
+            Self::NotAdvised { .. } => [
+                "is outside the range that the system's documentation advises",
+                "are outside the range that the system's documentation advises",
+            ],
             Self::Flawed(FindingKind::NeverAgain) => [
                 "stays over its own limit and removes nothing any more",
                 "stay over their own limit and remove nothing any more",
@@ -83,6 +111,22 @@ impl Reason {
     pub fn description(self, n: usize) -> &'static str {
         let [one, several] = self.phrases();
         if n == 1 { one } else { several }
+    }
+}
+
+impl RuledOut {
+    /// Returns the reason with the name of the setting that its policy advises against.
+    pub fn text(&self, policy: &Policy) -> String {
+        let knob = match self.reason {
+            Reason::NotAdvised { knob } => policy.knobs.get(knob),
+            _ => None,
+        };
+        let Some((knob, sensible)) = knob.and_then(|knob| Some((knob, knob.sensible.as_ref()?)))
+        else {
+            return self.to_string();
+        };
+        let ([low, high], source) = (sensible.range, &sensible.source);
+        format!("{} is not from {low} to {high} ({source})", knob.name)
     }
 }
 
@@ -124,6 +168,25 @@ impl fmt::Display for RuledOut {
                     "sends a summary request before call {call} that overflows"
                 )
             }
+            Reason::CutsUnread => {
+                let results = match times {
+                    1 => "a tool result".to_owned(),
+                    n => format!("{n} tool results"),
+                };
+                write!(
+                    f,
+                    "removes or cuts {results} before a call could read {}, first at call {call}",
+                    if times == 1 { "it" } else { "them" }
+                )
+            }
+            Reason::EditsBlindly { recorded } => {
+                let edits = if times == 1 { "edit is" } else { "edits are" };
+                write!(
+                    f,
+                    "{times} {edits} blind ({recorded} in the recorded run), first at call {call}"
+                )
+            }
+            Reason::NotAdvised { .. } => f.write_str(self.reason.phrases()[0]),
             Reason::GivesUp => write!(f, "the system itself would end the run at call {call}"),
             Reason::Flawed(_) => {
                 let ([does, _], times) = (self.reason.phrases(), times_text(times));

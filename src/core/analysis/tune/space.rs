@@ -60,9 +60,9 @@ pub enum Scale {
 }
 
 impl Axis {
-    /// Returns all values of a setting.
+    /// Returns all values of a setting that its documentation does not advise against.
     pub fn of(knob: &Knob) -> Self {
-        let [low, high] = knob.range;
+        let [low, high] = knob.range_to_try();
         let is_choice = !knob.choices.is_empty() || (knob.step >= 1.0 && high - low <= 1.0);
         let values = if is_choice {
             let n = ((high - low) / knob.step.max(1.0)).round() as u32;
@@ -106,19 +106,21 @@ impl Axis {
     }
 
     /// Returns the settings of a policy that are varied by default: its triggers and the content it keeps; if it has none
-    /// of these, all except the output reserve. Assumptions of the replay are not varied: a smaller one would only look
-    /// cheaper.
+    /// of these, all except the output reserve and the size of summaries. Assumptions of the replay and what the system
+    /// offers no setting for are not varied.
     pub fn usual(policy: &Policy) -> Vec<Self> {
-        const ROLES: [KnobRole; 6] = [
+        const ROLES: [KnobRole; 5] = [
             KnobRole::CompressionTrigger,
             KnobRole::KeepRecent,
             KnobRole::PruneProtect,
             KnobRole::PruneMinimum,
             KnobRole::SpareTurns,
-            KnobRole::SummaryMaxTokens,
         ];
+        // A predicted summary counts as empty at any size, so a smaller one would only look cheaper.
+        const LOOKS_CHEAPER: [KnobRole; 2] = [KnobRole::SummaryMaxTokens, KnobRole::OutputReserve];
         let works = |knob: &&Knob| {
-            knob.ignored.is_none() && !knob.is_assumed && knob.range[0] < knob.range[1]
+            let is_setting = knob.is_offered && knob.ignored.is_none() && !knob.is_assumed;
+            is_setting && knob.range[0] < knob.range[1]
         };
         let knobs: Vec<&Knob> = policy.knobs.iter().filter(works).collect();
         let is_usual = |knob: &&&Knob| knob.role.is_some_and(|role| ROLES.contains(&role));
@@ -126,7 +128,7 @@ impl Axis {
         if !usual.is_empty() {
             return usual;
         }
-        let is_other = |knob: &&&Knob| knob.role != Some(KnobRole::OutputReserve);
+        let is_other = |knob: &&&Knob| !knob.role.is_some_and(|role| LOOKS_CHEAPER.contains(&role));
         knobs.iter().filter(is_other).map(|k| Self::of(k)).collect()
     }
 

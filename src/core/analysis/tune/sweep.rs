@@ -5,6 +5,7 @@ use super::ruled_out::{Reason, RuledOut};
 use super::space::Subject;
 use crate::analysis::facts::FactKind;
 use crate::engine::KnobValues;
+use crate::figure::counted;
 use crate::progress::{Cancelled, Progress};
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -30,9 +31,9 @@ impl Point {
         self.score.as_ref().filter(|_| self.ruled_out.is_none())
     }
 
-    /// Returns whether its replay compacts the session.
-    pub fn compacts(&self) -> bool {
-        self.score.is_some_and(|score| score.compactions > 0)
+    /// Returns whether its replay removes or cuts anything of the session.
+    pub fn acts(&self) -> bool {
+        self.score.is_some_and(|score| score.acts)
     }
 
     /// Returns whether user constraints are the compared risk, and the point loses none.
@@ -106,12 +107,18 @@ impl RuledOutCount {
     pub fn description(&self) -> &'static str {
         self.reason.description(self.n)
     }
+
+    /// Formats `12 settings ruled out: overflow`.
+    pub fn sentence(&self) -> String {
+        let settings = counted(self.n, "setting");
+        format!("{settings} ruled out: {}", self.description())
+    }
 }
 
 /// Counts the points that are ruled out by reason, the most frequent first.
-pub fn ruled_out_counts(points: &[Point]) -> Vec<RuledOutCount> {
+pub fn ruled_out_counts<'a>(points: impl IntoIterator<Item = &'a Point>) -> Vec<RuledOutCount> {
     let mut counts: Vec<RuledOutCount> = Vec::new();
-    for reason in points.iter().filter_map(|p| Some(p.ruled_out?.reason)) {
+    for reason in points.into_iter().filter_map(|p| Some(p.ruled_out?.reason)) {
         match counts.iter_mut().find(|c| c.reason.name() == reason.name()) {
             Some(count) => count.n += 1,
             None => counts.push(RuledOutCount { reason, n: 1 }),

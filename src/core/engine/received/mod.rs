@@ -70,6 +70,8 @@ pub struct PolicyText {
     pub is_predicted: bool,
     /// True tokens.
     pub tokens: u32,
+    /// Index of the event that added it first.
+    pub event: u32,
 }
 
 /// The kind of a policy's text.

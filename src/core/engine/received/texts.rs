@@ -84,6 +84,7 @@ impl Texts {
                 kind,
                 is_predicted: about.is_predicted,
                 tokens: about.tokens,
+                event: about.event,
             });
             there.push(0);
             list.len() as u32 - 1
