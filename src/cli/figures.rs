@@ -29,8 +29,11 @@ pub(super) struct FiguresEntry {
     peak_share: f64,
     /// Number of compactions.
     compactions: usize,
-    /// Number of calls that overflowed at the first attempt.
+    /// Number of calls that overflowed at the first attempt: larger than the context window.
     overflows: usize,
+    /// Number of calls that reach into the output reserve without an overflow.
+    #[serde(default)]
+    into_reserve: usize,
 }
 
 impl From<Score> for FiguresEntry {
@@ -49,6 +52,7 @@ impl From<Score> for FiguresEntry {
             peak_share: score.peak_share.0.min(f64::MAX),
             compactions: score.compactions,
             overflows: score.overflows,
+            into_reserve: score.into_reserve,
         }
     }
 }
@@ -75,6 +79,7 @@ impl From<&FiguresEntry> for Score {
             acts: entry.compactions > 0,
             spilled: 0,
             overflows: entry.overflows,
+            into_reserve: entry.into_reserve,
         }
     }
 }

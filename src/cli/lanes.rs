@@ -70,7 +70,7 @@ impl Lane {
                 bail!("{text}; give a smaller --output-reserve or a larger --window");
             }
             note(&format!(
-                "{text}: every call overflows; set --output-reserve"
+                "{text}: every call reaches into the reserve; set --output-reserve"
             ));
         }
         Ok(reserve)

@@ -45,6 +45,7 @@ mod python_exports;
 mod replay;
 mod report;
 mod resumable;
+mod same_figures;
 #[cfg(feature = "window")]
 mod screenshot;
 mod sessions;

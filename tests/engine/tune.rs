@@ -158,6 +158,7 @@ fn score(cost: f64, references: usize, peak: f64) -> Score {
         acts: true,
         spilled: 0,
         overflows: 0,
+        into_reserve: 0,
     }
 }
 
@@ -1014,6 +1015,7 @@ fn limits_apply_without_a_baseline() {
         at_risk: Some(Limit::AtMost(9.0)),
         survival: Vec::new(),
         overflows: Some(0),
+        into_reserve: None,
         no_thrash: true,
         tolerance: Share(0.0),
     };

@@ -133,7 +133,7 @@ fn content_choice(ui: &mut Ui, input: &ExportInput<'_>, draft: &mut ExportDraft)
         let as_shown = format!("As shown in this lane {place}");
         ui.radio_value(&mut draft.content, ExportContent::AsShown, as_shown)
             .on_hover_text("Apply the policy from the first call on; generates its summaries");
-        let last = input.runs.recorded.outcome.context.tokens();
+        let last = input.runs.recorded.outcome.end;
         let now = format!(
             "Compact now: the last recorded context, {} tokens",
             wording::tokens(last)

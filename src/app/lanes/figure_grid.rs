@@ -1,6 +1,7 @@
 //! Layout and drawing of the figures of a lane's head, in the same order at every width.
 
 use super::figures::{Difference, Figure, all_figures};
+use super::hints;
 use super::input::LanesInput;
 use crate::app::command::Commands;
 use crate::app::selection::SelectCommand;
@@ -86,7 +87,10 @@ impl Figure {
         let shown = ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             widgets::figure(ui, self.label, &self.value, self.tone);
-            if let Some(Difference { text, note, tone }) = &self.difference {
+            if let Some(Difference {
+                text, note, tone, ..
+            }) = &self.difference
+            {
                 let color = tone.color(palette(ui));
                 let shown = ui.label(small(ui, text).color(color)).rect;
                 // Painted, so that it does not widen the column.
@@ -143,6 +147,9 @@ pub(super) fn show(
             response.context_menu(|ui| menu(ui, input, lane, Some(figure), commands));
             response.on_hover_ui(|ui| {
                 ui.label(format!("{}: {}", figure.label, (figure.hint)(input, lane)));
+                if let Some(by) = figure.difference.as_ref().filter(|by| by.is_within_error) {
+                    ui.label(hints::within_error(input, &by.text));
+                }
             });
         }
     });

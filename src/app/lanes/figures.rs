@@ -28,6 +28,8 @@ pub(super) struct Difference {
     /// Words after the text. They may extend over the next column, which then has no difference.
     pub(super) note: &'static str,
     pub(super) tone: Tone,
+    /// Whether it is smaller than the error of the calibration. It has no color then.
+    pub(super) is_within_error: bool,
 }
 
 impl Difference {
@@ -42,6 +44,21 @@ impl Difference {
             text,
             note: "",
             tone,
+            is_within_error: false,
+        }
+    }
+
+    /// Removes the color of a difference from `base` that is smaller than the error of the calibration.
+    fn with_error(self, input: &LanesInput<'_>, difference: f64, base: f64) -> Self {
+        let ledger = &input.runs.case.ledger;
+        if difference != 0.0 && ledger.is_within_error(difference, base) {
+            Self {
+                tone: Tone::Weak,
+                is_within_error: true,
+                ..self
+            }
+        } else {
+            self
         }
     }
 }
@@ -100,6 +117,18 @@ pub(super) fn all_figures(input: &LanesInput<'_>, lane: Option<usize>) -> Vec<Fi
             )
         },
         Figure {
+            tone: if run.outcome.into_reserve() > 0 {
+                Tone::Warn
+            } else {
+                Tone::Plain
+            },
+            ..Figure::new(
+                "into the reserve",
+                count(run.outcome.into_reserve()),
+                hints::reserve_hint,
+            )
+        },
+        Figure {
             tone: loss_tone(input, lane, evaluate::state::blind_tone),
             ..Figure::new("blind edits", of_loss(n_blind), hints::blind_hint)
         },
@@ -126,7 +155,12 @@ fn differences(input: &LanesInput<'_>, lane: Option<usize>) -> [Option<Differenc
     }
     let (own, recorded) = (input.run(lane), input.run(None));
     let of_tokens = |own: Tokens, recorded: Tokens| {
-        Difference::new(wording::difference(own, recorded), own.cmp(&recorded))
+        let by = own.as_f64() - recorded.as_f64();
+        Difference::new(wording::difference(own, recorded), own.cmp(&recorded)).with_error(
+            input,
+            by,
+            recorded.as_f64(),
+        )
     };
     let peaks = own.peak.zip(recorded.peak);
     let totals = input.cost(lane).and_then(Cost::total);
@@ -139,7 +173,8 @@ fn differences(input: &LanesInput<'_>, lane: Option<usize>) -> [Option<Differenc
             let more = wording::shown_difference(own, recorded);
             let order = more.0.total_cmp(&0.0);
             let amount = wording::usd(Usd(more.0.abs()));
-            Difference::new(wording::signed(order, &amount), order)
+            let text = wording::signed(order, &amount);
+            Difference::new(text, order).with_error(input, more.0, recorded.0)
         }),
         peaks.map(|_| of_tokens(own.sent, recorded.sent)),
         found.map(|(own, recorded)| {
@@ -181,9 +216,22 @@ impl Figure {
     }
 }
 
+/// Returns the recorded context size at the selected call, or at the end if that is shown, as in all other figures.
+fn recorded_now(input: &LanesInput<'_>) -> Tokens {
+    let outcome = &input.run(None).outcome;
+    let call = input.rows.call;
+    let sample = outcome.samples.get(call).map(|sample| sample.tokens);
+    sample
+        .filter(|_| call != input.document.last_call())
+        .unwrap_or(outcome.end)
+}
+
 /// Returns the lane's context size at the selected call, and its size after manual edits if there are any.
 fn now(input: &LanesInput<'_>, lane: Option<usize>) -> (Tokens, Option<Tokens>) {
-    let total = input.rows.context(lane).map_or(Tokens::ZERO, |l| l.total);
+    let total = match lane {
+        Some(_) => input.rows.context(lane).map_or(Tokens::ZERO, |l| l.total),
+        None => recorded_now(input),
+    };
     let state = lane.and_then(|lane| input.rows.states.get(lane)?.as_ref());
     let events = state.map_or(&input.run(lane).outcome.events, |state| &state.events);
     match events.iter().find(|event| event.is_manual()) {

@@ -4,6 +4,7 @@ use super::input::LanesInput;
 use crate::analysis::cost::CostSource;
 use crate::app::cost::billing::PriceChoice;
 use crate::app::wording;
+use crate::tokens::Accuracy;
 
 /// Returns the call of the peak and its fill.
 pub(super) fn peak_hint(input: &LanesInput<'_>, lane: Option<usize>) -> String {
@@ -11,10 +12,6 @@ pub(super) fn peak_hint(input: &LanesInput<'_>, lane: Option<usize>) -> String {
     let Some(peak) = run.peak else {
         return "No calls".to_owned();
     };
-    let last = input.document.last_call();
-    let budget = input
-        .runs
-        .budget(&run.policy, &run.knobs, peak.call.unwrap_or(last));
     let place = peak.call.map_or_else(
         || "at the end, including the last answer".to_owned(),
         |call| format!("at call {}", wording::number(call)),
@@ -22,7 +19,7 @@ pub(super) fn peak_hint(input: &LanesInput<'_>, lane: Option<usize>) -> String {
     format!(
         "{} tokens {place}: {}",
         wording::tokens(peak.tokens),
-        wording::of_usable(budget.pressure(peak.tokens))
+        wording::of_usable(run.outcome.peak_share())
     )
 }
 
@@ -109,11 +106,31 @@ pub(super) fn risk_hint(input: &LanesInput<'_>, lane: Option<usize>) -> String {
 
 /// Defines the overflows.
 pub(super) fn overflow_hint(input: &LanesInput<'_>, lane: Option<usize>) -> String {
-    let run = input.run(lane);
-    format!(
-        "Calls whose first attempt exceeded the context window. They contained {} tokens.",
-        wording::tokens(run.outcome.tokens_rejected)
-    )
+    let outcome = &input.run(lane).outcome;
+    let what = match lane {
+        None => "Calls that the provider rejected because their context was too long.",
+        Some(_) => "Calls whose first attempt exceeded the context window and would be rejected.",
+    };
+    if outcome.overflows == 0 {
+        return what.to_owned();
+    }
+    let contained = wording::tokens(outcome.tokens_rejected);
+    format!("{what} They contained {contained} tokens.")
+}
+
+/// Defines the calls that reach into the output reserve.
+pub(super) fn reserve_hint(_: &LanesInput<'_>, _: Option<usize>) -> String {
+    "Calls that fit into the context window but reach into the output reserve, which leaves less space for the answer."
+        .to_owned()
+}
+
+/// Says why a difference has no color.
+pub(super) fn within_error(input: &LanesInput<'_>, difference: &str) -> String {
+    let error = match input.runs.case.ledger.accuracy {
+        Accuracy::Calibrated(error) => format!(" of {}", wording::percent(error)),
+        Accuracy::Reported | Accuracy::Exact | Accuracy::Estimated => String::new(),
+    };
+    format!("The difference {difference} is within the calibration error{error}.")
 }
 
 /// Defines the blind edits.

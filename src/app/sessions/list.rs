@@ -7,6 +7,7 @@ use crate::app::background::task::Background;
 use crate::app::session_tabs::target_tab::TargetTab;
 use crate::exec::stores::{self, Cache, Listed, SessionSummary};
 use crate::exec::{self, IndexFolder};
+use crate::presets::default_output_reserve;
 use crate::progress::Progress;
 use crate::units::Share;
 use std::cmp::Ordering;
@@ -284,7 +285,11 @@ impl Column {
             Self::Project => sa.project.cmp(&sb.project),
             Self::Title => sa.title.to_lowercase().cmp(&sb.title.to_lowercase()),
             Self::Messages => sa.messages.cmp(&sb.messages),
-            Self::Peak => sa.peak_share.total_cmp(&sb.peak_share),
+            Self::Peak => {
+                let reserve = default_output_reserve();
+                let (a, b) = (sa.peak_share(reserve), sb.peak_share(reserve));
+                a.0.total_cmp(&b.0)
+            }
             Self::Compactions => sa.compactions.cmp(&sb.compactions),
             Self::Size => a.found.size.cmp(&b.found.size),
         }

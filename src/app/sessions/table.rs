@@ -12,8 +12,9 @@ use crate::app::widgets::table::{self, Table};
 use crate::app::widgets::text::weak;
 use crate::app::{widgets, wording};
 use crate::exec::stores::{Listed, PeakAccuracy, SessionSummary};
+use crate::presets::default_output_reserve;
 use crate::safe_text;
-use crate::units::{Bytes, Share};
+use crate::units::Bytes;
 use egui::{Align, Id, Label, Layout, RichText, ScrollArea, Sense, TextStyle, Ui, vec2};
 use egui_extras::Column as Width;
 use std::time::{Duration, SystemTime};
@@ -211,7 +212,7 @@ fn cell(ui: &mut Ui, column: Column, listed: &Listed, summary: &SessionSummary, 
 
 /// Shows the largest context of the session as a bar and a figure.
 fn peak(ui: &mut Ui, summary: &SessionSummary) {
-    let share = Share(summary.peak_share);
+    let share = summary.peak_share(default_output_reserve());
     let (about, help) = match summary.peak_accuracy {
         PeakAccuracy::Reported => ("", "as reported by the provider"),
         PeakAccuracy::Estimated => ("≈", "estimated at least in part"),
@@ -232,7 +233,11 @@ fn peak(ui: &mut Ui, summary: &SessionSummary) {
     } else {
         TextStyle::Body
     });
-    let hover = format!("{} tokens, {help}", wording::grouped(summary.peak));
+    let hover = format!(
+        "{} tokens, {help}: {}",
+        wording::grouped(summary.peak),
+        wording::of_usable(share)
+    );
     // The bars are aligned regardless of the width of the figures.
     let figure = Layout::right_to_left(Align::Center);
     let label = ui.allocate_ui_with_layout(vec2(52.0, space::ROW), figure, |ui| {

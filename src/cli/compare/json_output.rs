@@ -83,6 +83,8 @@ struct SessionEntry<'a> {
     compactions: Option<usize>,
     /// Number of calls that overflowed.
     overflows: usize,
+    /// Number of calls that reach into the output reserve without an overflow.
+    into_reserve: usize,
     /// Tokens of the context of each call.
     contexts: &'a [Tokens],
 }
@@ -122,6 +124,8 @@ struct DifferenceEntry {
     compactions: Option<i64>,
     /// Calls that overflowed.
     overflows: i64,
+    /// Calls that reach into the output reserve without an overflow.
+    into_reserve: i64,
 }
 
 /// The messages of both sessions, matched by content, each at most once.
@@ -268,6 +272,7 @@ impl Compared<'_> {
             cache_hit_rate: figures.cache_hit_rate,
             compactions: figures.compactions,
             overflows: figures.overflows,
+            into_reserve: figures.into_reserve,
             contexts: &figures.contexts,
         }
     }
@@ -322,6 +327,7 @@ fn difference(sessions: &[SessionFigures; 2]) -> DifferenceEntry {
         cache_hit_rate: share(|s| s.cache_hit_rate),
         compactions: compactions.map(|(a, b)| difference_of(a, b)),
         overflows: count(|s| s.overflows),
+        into_reserve: count(|s| s.into_reserve),
     }
 }
 

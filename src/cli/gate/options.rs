@@ -46,6 +46,9 @@ pub(super) struct Options {
     /// Maximum number of calls that overflow
     #[arg(long, value_name = "N", value_parser = whole, help_heading = "Limits")]
     max_overflows: Option<usize>,
+    /// Maximum number of calls that reach into the output reserve
+    #[arg(long, value_name = "N", value_parser = whole, help_heading = "Limits")]
+    max_into_reserve: Option<usize>,
     /// Fail if a policy thrashes, stays above its trigger or halts
     #[arg(long, help_heading = "Limits")]
     no_thrash: bool,
@@ -79,6 +82,7 @@ impl Options {
             at_risk: self.max_at_risk,
             survival: self.min_survival.clone(),
             overflows: self.max_overflows,
+            into_reserve: self.max_into_reserve,
             no_thrash: self.no_thrash,
             tolerance: self.tolerance,
         }

@@ -13,7 +13,7 @@ use crate::exec::Loaded;
 use crate::exec::stores::repeated_calls;
 use crate::formats::{Availability, RecordedData, availability};
 use crate::session::{Kind, Message, Role, Session, issues};
-use crate::units::Tokens;
+use crate::units::{Share, Tokens};
 pub(super) use json_output::Inspection;
 use rayon::prelude::*;
 
@@ -89,6 +89,8 @@ struct Findings<'a> {
     verdict: String,
     trigger: Trigger,
     peak: Option<Peak>,
+    peak_share: Share,
+    end: Tokens,
     warnings: Vec<String>,
     issues: Vec<String>,
 }
@@ -112,6 +114,8 @@ impl<'a> Findings<'a> {
             verdict: verdict(case, &recorded, reserve, &trigger).text(),
             trigger,
             peak: recorded.peak(),
+            peak_share: recorded.peak_share(),
+            end: recorded.end,
             warnings: warnings.collect(),
             issues: issues
                 .map(|i| {

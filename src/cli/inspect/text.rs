@@ -3,6 +3,7 @@
 use super::{Findings, MAX_LARGEST};
 use crate::analysis::{largest_parts, tokens_by_tool};
 use crate::cli::output::{clean, counted, grouped, percent, tokens};
+use crate::engine::Peak;
 use crate::figure::plural;
 use crate::formats::{Availability, RecordedData};
 use crate::report::{accuracy_sentence, has_tracks, track, window_source};
@@ -90,6 +91,9 @@ impl Findings<'_> {
                 tokens(self.usable())
             ),
         );
+        if let Some(peak) = self.peak {
+            line("context", &self.context_text(peak));
+        }
         line("trigger", &self.trigger_text());
         line("recorded", &self.recorded_text());
         line(
@@ -106,6 +110,20 @@ impl Findings<'_> {
         self.tracks(&mut text);
         self.problems(&mut text);
         text
+    }
+
+    /// Formats the largest context and the one at the end.
+    fn context_text(&self, peak: Peak) -> String {
+        let place = match peak.call {
+            Some(call) => format!("at call {}", grouped(call as u64 + 1)),
+            None => "at the end".to_owned(),
+        };
+        let share = percent(self.peak_share);
+        format!(
+            "largest {} {place} ({share} of usable), {} at the end",
+            tokens(peak.tokens),
+            tokens(self.end)
+        )
     }
 
     /// Formats the trigger that the verdict refers to.

@@ -55,8 +55,15 @@ struct LaneReplay<'a> {
     largest_call: Option<usize>,
     /// Number of compactions; null if the format of the recorded run does not record them.
     compactions: Option<usize>,
-    /// Number of calls that overflowed at the first attempt.
+    /// Largest context as a share of the usable window; null without calls.
+    peak_share: Option<Share>,
+    /// Tokens of the context at the end, which the next call would send before a new message: after the last compaction.
+    end_tokens: Tokens,
+    /// Number of calls that overflowed at the first attempt: larger than the context window, or rejected in the recorded
+    /// run.
     overflows: usize,
+    /// Number of calls that reach into the output reserve without an overflow.
+    into_reserve: usize,
     /// Sum of the contexts of all calls in tokens.
     tokens_sent: Tokens,
     /// Tokens of rejected calls, not part of `tokens_sent`.
@@ -181,12 +188,15 @@ struct SampleEntry {
     metered: Tokens,
     /// Context in tokens.
     tokens: Tokens,
-    /// Context as a share of the usable window (`window` − `output_reserve`); overflows above 1.
+    /// Context as a share of the usable window (`window` − `output_reserve`); above 1, it reaches into the output reserve
+    /// or overflows.
     pressure: Share,
     /// Pressure by the policy's own count and limit; null if the policy defines none.
     believed_pressure: Option<Share>,
     /// Whether the first attempt overflowed.
     overflows: bool,
+    /// Whether the context reaches into the output reserve without an overflow.
+    into_reserve: bool,
     /// Whether the provider rejected the recorded call and it overflows here too.
     rejected: bool,
 }
@@ -224,7 +234,10 @@ fn lane_replay<'a>(case: &Case, lane: &'a Played) -> LaneReplay<'a> {
         largest_call_tokens: largest.map(|(_, tokens)| tokens),
         largest_call: largest.map(|(idx, _)| idx + 1),
         compactions: compactions(case, lane),
+        peak_share: peak.map(|_| outcome.peak_share()),
+        end_tokens: outcome.end,
         overflows: outcome.overflows,
+        into_reserve: outcome.into_reserve(),
         tokens_sent: outcome.tokens_sent(),
         tokens_rejected: outcome.tokens_rejected,
         summaries: Summaries {
@@ -300,6 +313,7 @@ fn sample(sample: &Sample) -> SampleEntry {
         pressure: sample.pressure,
         believed_pressure: sample.believed,
         overflows: sample.overflows,
+        into_reserve: sample.is_into_reserve(),
         rejected: sample.is_rejected,
     }
 }

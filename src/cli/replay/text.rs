@@ -94,6 +94,7 @@ pub(super) fn table(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> Stri
             ],
         );
     }
+    asides(&mut text, played);
     let has_entries = |l: &&Played| {
         !(l.outcome.events.is_empty() && l.outcome.warnings.is_empty() && l.findings.is_empty())
     };
@@ -101,6 +102,31 @@ pub(super) fn table(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> Stri
         events(&mut text, lane);
     }
     text
+}
+
+/// Adds the contexts at the end, and the calls that reach into the output reserve.
+fn asides(text: &mut String, played: &[Played]) {
+    let of_lanes = |figure: &dyn Fn(&Played) -> Option<String>| {
+        let named = |lane: &Played| Some(format!("{} {}", clean(&lane.lane), figure(lane)?));
+        played
+            .iter()
+            .filter_map(named)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let ends = of_lanes(&|lane| {
+        let has_calls = !lane.outcome.samples.is_empty();
+        has_calls.then(|| tokens(lane.outcome.end))
+    });
+    let into_reserve = of_lanes(&|lane| {
+        let n = lane.outcome.into_reserve();
+        (n > 0).then(|| counted(n, "call"))
+    });
+    for (name, figures) in [("at the end", ends), ("into the reserve", into_reserve)] {
+        if !figures.is_empty() {
+            let _ = writeln!(text, "{name}: {figures}");
+        }
+    }
 }
 
 fn events(text: &mut String, lane: &Played) {

@@ -50,7 +50,7 @@ struct SessionEntry<'a> {
     location: SessionLocation<'a>,
     /// Size of the file in bytes.
     bytes: Bytes,
-    /// Number of messages.
+    /// Number of messages of the history.
     messages: usize,
     /// Number of model calls.
     calls: usize,
@@ -60,7 +60,7 @@ struct SessionEntry<'a> {
     peak_tokens: Tokens,
     /// How exactly the peak is known.
     peak_accuracy: PeakAccuracy,
-    /// Largest context as a share of the context window.
+    /// Largest context as a share of the usable window.
     peak_share: Share,
     /// Number of conversations in the file.
     conversations: usize,
@@ -119,14 +119,18 @@ struct FolderEntry {
 }
 
 /// Returns the JSON output.
-pub(super) fn json_output<'a>(listing: &'a Listing, folders: &[PathBuf]) -> SessionList<'a> {
+pub(super) fn json_output<'a>(
+    listing: &'a Listing,
+    folders: &[PathBuf],
+    output_reserve: Tokens,
+) -> SessionList<'a> {
     let unreadable = listing.unread.iter().map(|listed| {
         let reason = listed.summary.as_ref().err().map_or("", String::as_str);
         UnreadableEntry::new(&listed.found, reason)
     });
     let readable = listing.sessions.iter().filter_map(|listed| {
         let summary = listed.summary.as_ref().ok()?;
-        Some(session(listed, summary))
+        Some(session(listed, summary, output_reserve))
     });
     SessionList {
         sessions: readable.collect(),
@@ -137,7 +141,11 @@ pub(super) fn json_output<'a>(listing: &'a Listing, folders: &[PathBuf]) -> Sess
     }
 }
 
-fn session<'a>(listed: &'a Listed, summary: &'a SessionSummary) -> SessionEntry<'a> {
+fn session<'a>(
+    listed: &'a Listed,
+    summary: &'a SessionSummary,
+    output_reserve: Tokens,
+) -> SessionEntry<'a> {
     SessionEntry {
         location: SessionLocation {
             path: shown(&listed.found.path),
@@ -154,7 +162,8 @@ fn session<'a>(listed: &'a Listed, summary: &'a SessionSummary) -> SessionEntry<
         compactions: summary.records_compactions().then_some(summary.compactions),
         peak_tokens: Tokens(summary.peak),
         peak_accuracy: summary.peak_accuracy,
-        peak_share: Share(summary.peak_share),
+        // A window of 0 tokens gives no share; JSON has no infinity.
+        peak_share: Share(summary.peak_share(output_reserve).0.min(f64::MAX)),
         conversations: summary.conversations,
         parent: listed.parent.as_ref().map(|parent| ParentEntry {
             id: &parent.id,

@@ -12,8 +12,9 @@ use crate::exec::stores::{
     AgentFolder, Cache, FoundFile, FoundFiles, Listed, Listing, PeakAccuracy, STORES,
     SessionSummary, existing_folders, find, find_in, list,
 };
+use crate::presets::default_output_reserve;
 use crate::progress::Progress;
-use crate::units::{self, Share, Tokens};
+use crate::units::{self, Tokens};
 use anyhow::{Context as _, bail};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -72,19 +73,20 @@ impl Args {
         if let Err(error) = cache.save() {
             note(&format!("the list of sessions cannot be cached ({error})"));
         }
+        let output_reserve = shared.output_reserve.unwrap_or_else(default_output_reserve);
         if shared.json {
-            json(&json_output(&listing, &self.folders))?;
+            json(&json_output(&listing, &self.folders, output_reserve))?;
         } else {
-            print_wrapped(&self.text(&listing))?;
+            print_wrapped(&self.text(&listing, output_reserve))?;
         }
         Ok(Status::Done)
     }
 
-    fn text(&self, listing: &Listing) -> String {
+    fn text(&self, listing: &Listing, output_reserve: Tokens) -> String {
         let mut text = String::new();
         for listed in &listing.sessions {
             if let Ok(summary) = &listed.summary {
-                row(&mut text, listed, summary);
+                row(&mut text, listed, summary, output_reserve);
             }
         }
         let (calls, distinct) = listing.calls();
@@ -183,16 +185,16 @@ fn found(folders: &[PathBuf], progress: &Progress) -> anyhow::Result<Vec<FoundFi
     Ok(files)
 }
 
-fn row(text: &mut String, listed: &Listed, summary: &SessionSummary) {
+fn row(text: &mut String, listed: &Listed, summary: &SessionSummary, output_reserve: Tokens) {
     let about = match summary.peak_accuracy {
         PeakAccuracy::Reported => "",
         PeakAccuracy::Estimated => "≈",
     };
-    let peak = percent(Share(summary.peak_share));
+    let peak = percent(summary.peak_share(output_reserve));
     let about = if peak.starts_with('<') { "" } else { about };
     let peak = format!("{about}{peak}");
     let mut line = format!(
-        "{:<16}  {:<14}  peak {peak:>5} of the window ({})  {}",
+        "{:<16}  {:<14}  peak {peak:>5} of usable ({})  {}",
         time(listed.found.modified),
         listed.found.agent.unwrap_or(summary.format_label()),
         tokens(Tokens(summary.peak)),

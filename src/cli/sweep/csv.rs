@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 impl Findings {
     /// Returns CSV with one line per session and setting.
     pub(super) fn csv(&self) -> String {
-        let mut text = "file,lane,set,usd,tokens_sent,tokens_total,at_risk,lost_facts,peak_tokens,peak_share,compactions,overflows,current,on_front,recommended,ruled_out\n".to_owned();
+        let mut text = "file,lane,set,usd,tokens_sent,tokens_total,at_risk,lost_facts,peak_tokens,peak_share,compactions,overflows,into_reserve,current,on_front,recommended,ruled_out\n".to_owned();
         for swept in &self.sessions {
             let front = front(&swept.points);
             let picked = swept.recommended.as_ref().ok().map(|found| found.point);
@@ -18,7 +18,7 @@ impl Findings {
                 let score = point.score;
                 let _ = writeln!(
                     text,
-                    "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+                    "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
                     quoted(&clean(&swept.id.to_string())),
                     quoted(&clean(&self.subjects[point.subject].lane)),
                     quoted(&self.set(point).join(" ")),
@@ -31,6 +31,7 @@ impl Findings {
                     or_empty(score.map(|s| s.peak_share.0.to_string())),
                     or_empty(score.map(|s| s.compactions.to_string())),
                     or_empty(score.map(|s| s.overflows.to_string())),
+                    or_empty(score.map(|s| s.into_reserve.to_string())),
                     point.is_now,
                     front.contains(&idx),
                     picked == Some(idx),

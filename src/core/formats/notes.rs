@@ -21,13 +21,26 @@ fn left_out(n: usize) -> Warning {
 pub(super) fn left_out_usage(sessions: &[Session]) -> Vec<Warning> {
     let of_session = |session: &Session| {
         let mut notes = Notes::default();
-        for (at, call) in session.calls.iter().enumerate() {
-            let Some(found) = call.left_out else {
+        let left_out = |at: usize| session.calls[at].left_out;
+        let places = 0..session.calls.len();
+        let is_placeholder = |at: &usize| left_out(*at).is_some_and(|found| found.times.is_none());
+        let n_placeholders = places.clone().filter(is_placeholder).count();
+        if let Some(found) = places.clone().find(is_placeholder).and_then(left_out) {
+            notes.add(
+                0,
+                format!(
+                    "{n_placeholders} calls report {} tokens each, although the conversation grows; this is a placeholder and was left out",
+                    found.reported.0
+                ),
+            );
+        }
+        for at in places {
+            let Some((found, times)) = left_out(at).and_then(|found| Some((found, found.times?)))
+            else {
                 continue;
             };
             let answer = session.messages.iter().find(|m| m.call == Some(at));
             let place = answer.and_then(|answer| Some(answer.raw.last()?.start));
-            let times = found.times;
             notes.add(
                 place.unwrap_or(0),
                 format!(

@@ -12,7 +12,7 @@ use super::{
     Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, content, counts, json,
 };
 use crate::progress::Progress;
-use crate::session::{CallDraft, Draft, Part, Role, Usage, says_too_long};
+use crate::session::{CallDraft, Draft, Part, Role, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 
@@ -130,9 +130,7 @@ fn failed_call(
         time: json::millis_at(&step.value, &["timestamp"]),
         ..CallDraft::default()
     });
-    if says_too_long(&error.to_lowercase()) {
-        transcript.builder.reject_last_call();
-    }
+    transcript.builder.fail_last_call(error);
     let error: String = error.chars().take(ERROR_CHARS).collect();
     notes.add(step.span.start, format!("the last call failed: {error}"));
     Ok(())

@@ -13,6 +13,7 @@ pub use provider_errors::{KnownError, known_error, provider_error, provider_erro
 
 use crate::engine::{Policy, PolicyError};
 use crate::systems::REGISTRY;
+use crate::units::Tokens;
 
 /// One bundled preset.
 #[derive(Debug)]
@@ -119,6 +120,13 @@ pub fn parse(toml: &str) -> Result<Policy, PolicyError> {
 /// Returns the policy of this name.
 pub fn by_name(name: &str) -> Option<Policy> {
     PRESETS.iter().find(|p| p.name == name)?.policy().ok()
+}
+
+/// Returns the output reserve of a session without a policy: the default of the preset `none`.
+pub fn default_output_reserve() -> Tokens {
+    let none = by_name("none");
+    let reserve = none.and_then(|none| none.defaults().get("output_reserve"));
+    Tokens(reserve.unwrap_or_default() as u64)
 }
 
 /// Returns the names of all presets as a list for a sentence.

@@ -106,23 +106,16 @@ fn figures(case: &Case, lane: &Played, kind: CurveKind) -> Figures {
     };
     let samples = &outcome.samples;
     let peak = outcome.peak();
-    let last = samples.len().saturating_sub(1);
-    let pressure = |peak: engine::Peak| {
-        let budget = Budget {
-            window: case.windows.at(peak.call.unwrap_or(last)),
-            output_reserve: lane.output_reserve,
-        };
-        budget.pressure(peak.tokens)
-    };
     Figures {
         peak: peak.map(|peak| Peak {
             call: peak.call,
             tokens: peak.tokens,
-            pressure: pressure(peak),
+            pressure: outcome.peak_share(),
             accuracy: accuracy(peak.call.is_some_and(is_reported)),
         }),
         compactions: Some(outcome.compactions),
         overflows: outcome.overflows,
+        into_reserve: outcome.into_reserve(),
         sent: outcome.tokens_sent(),
         rejected: outcome.tokens_rejected,
         summaries: outcome.summaries,

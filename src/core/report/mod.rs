@@ -219,6 +219,8 @@ pub struct Figures {
     pub compactions: Option<usize>,
     /// Calls whose first attempt overflowed.
     pub overflows: usize,
+    /// Calls that reach into the output reserve without an overflow.
+    pub into_reserve: usize,
     /// Sum of the samples.
     pub sent: Tokens,
     /// Tokens of rejected attempts.

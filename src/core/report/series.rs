@@ -6,15 +6,21 @@ use std::fmt::Write as _;
 
 /// Returns the samples of all lanes as CSV.
 pub fn series(played: &[Played]) -> String {
-    let mut text = "lane,call,turn,window,metered,tokens,pressure,overflows\n".to_owned();
+    let mut text =
+        "lane,call,turn,window,metered,tokens,pressure,overflows,into_reserve\n".to_owned();
     for lane in played {
         let name = quoted(&clean(&lane.lane));
         for s in &lane.outcome.samples {
             let (call, pressure) = (s.call + 1, s.pressure.0);
             let _ = writeln!(
                 text,
-                "{name},{call},{},{},{},{},{pressure},{}",
-                s.turn, s.window.0, s.metered.0, s.tokens.0, s.overflows
+                "{name},{call},{},{},{},{},{pressure},{},{}",
+                s.turn,
+                s.window.0,
+                s.metered.0,
+                s.tokens.0,
+                s.overflows,
+                s.is_into_reserve()
             );
         }
     }

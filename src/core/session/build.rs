@@ -1,9 +1,11 @@
 //! Builds a session while a format is read and enforces its invariants: part ranges are contiguous, every call has a
 //! turn from 1 on, and calls refer to existing messages.
 
+use super::rejected::stated_sizes;
 use super::{
     Body, Calibration, Call, CallDraft, CallsFrom, Draft, Message, ModelVendor, Part,
     RecordedCompaction, Role, Session, Source, Span, SummaryUsage, Track, Usage, UsageTotal,
+    says_too_long,
 };
 use crate::units::Tokens;
 use std::sync::Arc;
@@ -297,10 +299,17 @@ impl SessionBuilder {
         }
     }
 
-    /// Notes that the provider rejected the latest call because its context was too long.
-    pub fn reject_last_call(&mut self) {
-        if let Some(call) = self.session.calls.last_mut() {
-            call.is_rejected = true;
+    /// Records an error in place of the answer to the latest call. The provider rejected the call if the error says that
+    /// its context was too long.
+    pub fn fail_last_call(&mut self, error: &str) {
+        let error = error.to_lowercase();
+        if !says_too_long(&error) {
+            return;
+        }
+        if let [before @ .., call] = &mut *self.session.calls {
+            // Programs write the error in their own name, without the model.
+            call.model = call.model.or(before.last().and_then(|call| call.model));
+            call.reject(stated_sizes(&error));
         }
     }
 
@@ -318,6 +327,7 @@ impl SessionBuilder {
             effort: self.effort.clone(),
             is_after_abort: std::mem::take(&mut self.is_aborted),
             is_rejected: false,
+            rejected_size: None,
             answer: draft.answer,
             cut: draft.cut,
         });
@@ -371,6 +381,7 @@ fn calls_of_messages(messages: &mut [Message]) -> Vec<Call> {
                 effort: None,
                 is_after_abort: false,
                 is_rejected: false,
+                rejected_size: None,
                 answer: None,
                 cut: None,
             });

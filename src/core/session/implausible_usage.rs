@@ -8,8 +8,8 @@ use crate::units::Tokens;
 pub struct ImplausibleUsage {
     /// Reported context size.
     pub reported: Tokens,
-    /// Ratio to the context size of the neighboring calls.
-    pub times: f64,
+    /// Ratio to the context size of the neighboring calls; `None` for a placeholder, which all calls report.
+    pub times: Option<f64>,
 }
 
 /// Ratio from which a context counts as a spike: nearly twice the context before and after, as if counted twice.
@@ -29,13 +29,22 @@ const UNRECORDED: f64 = 200_000.0;
 /// Maximum plausible context, larger than most context windows. A larger one is implausible even without a call on both
 /// sides.
 const MAX_PLAUSIBLE: f64 = 2_000_000.0;
+/// Minimum number of equal reports that count as a placeholder. Fewer may be repeated requests.
+const MIN_EQUAL: usize = 3;
+/// Bytes that no vocabulary encodes as one token on average. Content that was added between equal reports and has more
+/// bytes for each reported token was not counted.
+const MAX_BYTES_PER_TOKEN: u64 = 16;
 /// Maximum tokens of an image or a document.
 const MEDIA: u64 = 20_000;
 
 /// Removes implausible usage ([`super::Call::left_out`]). Usage is implausible if the context jumps to about twice the
 /// size and back although almost nothing was added. It is also implausible if the context is many times as large as its
-/// neighbors and larger than all text so far (a token has at least one byte).
+/// neighbors and larger than all text so far (a token has at least one byte). A placeholder, which gateways write into
+/// every call, is removed from all calls.
 pub fn remove_implausible_usage(session: &mut Session) {
+    if remove_placeholders(session) {
+        return;
+    }
     let reported = |session: &Session, call: usize| {
         let usage = session.calls[call].usage;
         usage.map_or(0.0, |usage| usage.input.as_f64())
@@ -74,8 +83,39 @@ pub fn remove_implausible_usage(session: &mut Session) {
         };
         let call = &mut session.calls[calls[at]];
         let reported = call.usage.take().unwrap_or_default().input;
-        call.left_out = Some(ImplausibleUsage { reported, times });
+        call.left_out = Some(ImplausibleUsage {
+            reported,
+            times: Some(times),
+        });
     }
+}
+
+/// Removes the usage of all calls if all report the same small context although it grows. Returns whether it did.
+fn remove_placeholders(session: &mut Session) -> bool {
+    let reports = session.calls.iter().filter_map(|call| {
+        let input = call.usage.map(|usage| usage.input)?;
+        (input > Tokens::ZERO).then_some((input, call.context_end))
+    });
+    let reports: Vec<(Tokens, usize)> = reports.collect();
+    let (Some((reported, first)), Some((_, last))) = (reports.first(), reports.last()) else {
+        return false;
+    };
+    let (reported, bytes) = (*reported, bytes_before(session));
+    let at = |end: usize| bytes[end.min(bytes.len() - 1)];
+    let added = at(*last) - at(*first);
+    let is_placeholder = reports.len() >= MIN_EQUAL
+        && reports.iter().all(|(input, _)| *input == reported)
+        && added > reported.0.saturating_mul(MAX_BYTES_PER_TOKEN);
+    if is_placeholder {
+        for call in &mut session.calls {
+            let usage = call.usage.take_if(|usage| usage.input == reported);
+            call.left_out = usage.map(|_| ImplausibleUsage {
+                reported,
+                times: None,
+            });
+        }
+    }
+    is_placeholder
 }
 
 /// Returns the median context size of the neighboring calls.
@@ -164,7 +204,7 @@ mod tests {
                     at,
                     ImplausibleUsage {
                         reported,
-                        times: 90.0
+                        times: Some(90.0)
                     }
                 )]
             );
@@ -178,6 +218,16 @@ mod tests {
             (5_200, 9),
         ];
         assert_eq!(left_out(&two).len(), 2);
+    }
+
+    #[test]
+    fn removes_the_same_usage_of_all_calls_if_the_content_grows() {
+        let all = |calls: &[(u64, usize)]| left_out(calls).len();
+        assert_eq!(all(&[(100, 9_000), (100, 9_000), (100, 9_000)]), 3);
+        // Repeated requests, a growing count, and a server that cuts every prompt to its window.
+        assert_eq!(all(&[(100, 9_000), (100, 9), (100, 9)]), 0);
+        assert_eq!(all(&[(100, 9_000), (100, 9_000), (101, 9_000)]), 0);
+        assert_eq!(all(&[(4_096, 9_000), (4_096, 9_000), (4_096, 9_000)]), 0);
     }
 
     #[test]

@@ -126,10 +126,23 @@ pub struct Call {
     pub is_after_abort: bool,
     /// Whether the file records that the provider rejected it because its context was too long.
     pub is_rejected: bool,
+    /// Size of the context as the provider's rejection states it.
+    pub rejected_size: Option<Tokens>,
     /// Recorded tokens of the answer, if the file records nothing else of the usage.
     pub answer: Option<Tokens>,
     /// Set if the answer ended because it reached its maximum length.
     pub cut: Option<CutAnswer>,
+}
+
+impl Call {
+    /// Returns the size of the whole context as the provider counted it: the usage of an answer, or the size that a
+    /// rejection states.
+    pub fn reported_size(&self) -> Option<Tokens> {
+        let answered = self.usage.map(|usage| usage.input);
+        answered
+            .filter(|input| *input > Tokens::ZERO)
+            .or(self.rejected_size)
+    }
 }
 
 /// An answer that ended because it reached its maximum length.
@@ -266,10 +279,6 @@ impl Session {
 
     /// Returns the largest context that the provider reported for one call.
     pub fn largest_reported(&self) -> Option<Tokens> {
-        self.calls
-            .iter()
-            .filter_map(|s| s.usage)
-            .map(|u| u.input)
-            .max()
+        self.calls.iter().filter_map(Call::reported_size).max()
     }
 }

@@ -40,10 +40,12 @@ const MAX_ERROR: f64 = 0.25;
 const MAX_ASSUMED_ERROR: f64 = 0.5;
 
 impl Fit {
-    /// Creates the fit stored in a managed conversation. Clamps values outside of the valid ranges.
-    pub(super) fn from_calibration(calibration: &Calibration) -> Self {
+    /// Creates the fit stored in a managed conversation, unless its error is too large. Clamps values outside of the valid
+    /// ranges.
+    pub(super) fn from_calibration(calibration: &Calibration) -> Option<Self> {
         let error = Share(calibration.error.clamp(0.0, 1.0));
-        Self {
+        let is_trusted = error.0 <= MAX_ASSUMED_ERROR;
+        is_trusted.then(|| Self {
             overhead: calibration.overhead.clamp(0.0, 1e8),
             factor: clamp_factor(calibration.factor),
             error,
@@ -51,18 +53,12 @@ impl Fit {
             unfitted_error: error,
             calls: 0,
             stretches: 0,
-        }
+        })
     }
 
-    /// Returns whether the recorded content explains the reported usage.
-    pub fn is_trusted(&self) -> bool {
-        let is_assumed = self.calls < MIN_CALLS;
-        self.error.0
-            <= if is_assumed {
-                MAX_ASSUMED_ERROR
-            } else {
-                MAX_ERROR
-            }
+    /// Returns whether the error is assumed, because fewer calls report usage than a slope needs.
+    pub fn is_assumed(&self) -> bool {
+        (1..MIN_CALLS).contains(&self.calls)
     }
 }
 
@@ -110,20 +106,33 @@ pub(super) struct Stretch {
     pub(super) is_short: bool,
 }
 
-/// Fits calls. Returns `None` without calls.
-pub(super) fn fit(calls: &[Call]) -> Option<(Fit, Vec<Stretch>)> {
+/// Fits calls. `largest` is the largest counted context of the session, whether its usage is reported or not. Returns
+/// `None` without calls, and the fit with `false` if the recorded content does not explain the reported usage.
+pub(super) fn fit(calls: &[Call], largest: f64) -> Option<(Fit, Vec<Stretch>, bool)> {
     let stretches = calls.last()?.stretch + 1;
-    let has_slope = calls.len() >= MIN_CALLS && stretches_of(calls).any(has_spread);
+    let has_slope = if calls.len() < MIN_CALLS {
+        is_pair(calls)
+    } else {
+        stretches_of(calls).any(has_spread)
+    };
     let lines = lines(calls, if has_slope { slope(calls) } else { 1.0 });
     let unfitted_error = mean_error(calls.iter().map(|c| (c, c.counted + c.known)));
-    let error = if calls.len() < MIN_CALLS {
-        mean_error(
+    let (error, is_trusted) = if calls.len() < MIN_CALLS {
+        let assumed = mean_error(
             calls
                 .iter()
                 .map(|c| (c, c.reported + UNFITTED_ERROR * c.counted)),
+        );
+        // Figures between and after these calls are those of contexts that no call confirms.
+        let tokens = lines.factor * largest;
+        let unconfirmed = UNFITTED_ERROR * tokens / (lines.overheads[0] + tokens).max(1.0);
+        (
+            Share(assumed.0.max(unconfirmed)),
+            assumed.0 <= MAX_ASSUMED_ERROR,
         )
     } else {
-        mean_error(calls.iter().map(|c| (c, lines.predict(c))))
+        let error = mean_error(calls.iter().map(|c| (c, lines.predict(c))));
+        (error, error.0 <= MAX_ERROR)
     };
     let starts = stretches_of(calls).map(|stretch| Stretch {
         call: stretch[0].index,
@@ -140,7 +149,7 @@ pub(super) fn fit(calls: &[Call]) -> Option<(Fit, Vec<Stretch>)> {
         calls: calls.len(),
         stretches,
     };
-    Some((fit, starts))
+    Some((fit, starts, is_trusted))
 }
 
 fn stretches_of(calls: &[Call]) -> impl Iterator<Item = &[Call]> {
@@ -160,6 +169,11 @@ impl Lines {
             + self.factor * call.counted
             + call.known
     }
+}
+
+/// Returns whether two calls determine a slope, because almost all of the larger context was added after the smaller one.
+fn is_pair(calls: &[Call]) -> bool {
+    matches!(calls, [a, b] if a.stretch == b.stretch && a.counted < MIN_SPREAD * b.counted)
 }
 
 fn has_spread(calls: &[Call]) -> bool {

@@ -4,7 +4,6 @@ use super::calibrate::Call;
 use super::column::per_message;
 use super::weight::Weight;
 use crate::session::Session;
-use crate::units::Tokens;
 
 /// Sums the tokens of the recorded context of every call. Before any recorded compaction, the context is all messages
 /// of the history. After it, it is the kept messages and the history since. `per_message` holds the tokens of each
@@ -44,13 +43,30 @@ pub fn recorded_estimates(session: &Session, per_message: &[u32]) -> Vec<u64> {
     estimates
 }
 
-/// Returns the reported and counted tokens of each call.
-pub(super) fn calls(session: &Session, weights: &[Weight]) -> Vec<Call> {
+/// Reported and counted tokens of the calls of a session.
+pub(super) struct CountedCalls {
+    /// Calls whose context the provider counted, in order.
+    pub(super) reported: Vec<Call>,
+    /// Tokens of the largest context by the counter, including the one at the end.
+    pub(super) largest: f64,
+}
+
+/// Returns the reported and counted tokens of the calls.
+pub(super) fn calls(session: &Session, weights: &[Weight]) -> CountedCalls {
     let column = |of: fn(&Weight) -> u32| {
         let per_part: Vec<u32> = weights.iter().map(of).collect();
         recorded_estimates(session, &per_message(session, &per_part))
     };
-    let sums = column(|w| w.counted).into_iter().zip(column(|w| w.known));
+    let counted = column(|w| w.counted);
+    let since = session.calls.last().map_or(0, |call| call.context_end);
+    let messages = session.messages[since..].iter().filter(|m| m.in_history);
+    let added: u64 = messages
+        .flat_map(|message| &weights[message.parts.clone()])
+        .map(|weight| u64::from(weight.counted))
+        .sum();
+    let end = counted.last().map_or(0, |last| last + added);
+    let largest = counted.iter().copied().fold(end, u64::max) as f64;
+    let sums = counted.into_iter().zip(column(|w| w.known));
     let calls =
         session
             .calls
@@ -58,11 +74,11 @@ pub(super) fn calls(session: &Session, weights: &[Weight]) -> Vec<Call> {
             .enumerate()
             .zip(sums)
             .filter_map(|((idx, call), (counted, known))| {
-                // A failed or aborted call reports nothing or zero.
-                let usage = call.usage.filter(|u| u.input > Tokens::ZERO)?;
+                // A failed or aborted call reports nothing.
+                let reported = call.reported_size()?;
                 let stretch = session.compactions.partition_point(|c| c.call <= idx);
                 Some(Call {
-                    reported: usage.input.as_f64(),
+                    reported: reported.as_f64(),
                     counted: counted as f64,
                     known: known as f64,
                     stretch,
@@ -71,7 +87,10 @@ pub(super) fn calls(session: &Session, weights: &[Weight]) -> Vec<Call> {
             });
     let mut calls: Vec<Call> = calls.collect();
     split_at_drops(&mut calls);
-    calls
+    CountedCalls {
+        reported: calls,
+        largest,
+    }
 }
 
 /// Numbers stretches from 0. Starts a new one if the reported context shrinks permanently without a recorded

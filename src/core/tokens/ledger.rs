@@ -99,12 +99,14 @@ impl TokenLedger {
             .calibration
             .as_ref()
             .filter(|c| counter.counts_as(&c.counter));
-        let (fit, stretches, distrusted) = match calibrate::fit(&calls(session, &weights)) {
-            Some((fit, stretches)) if fit.is_trusted() => (Some(fit), stretches, None),
-            other => (None, Vec::new(), other.map(|(fit, _)| fit)),
+        let counted = calls(session, &weights);
+        let fitted_calls = calibrate::fit(&counted.reported, counted.largest);
+        let (fit, stretches, distrusted) = match fitted_calls {
+            Some((fit, stretches, true)) => (Some(fit), stretches, None),
+            other => (None, Vec::new(), other.map(|(fit, ..)| fit)),
         };
         // A managed conversation has no usage yet, but stores the calibration of its source.
-        let stored = stored.map(Fit::from_calibration).filter(Fit::is_trusted);
+        let stored = stored.and_then(Fit::from_calibration);
         let fit = fit.or(stored);
         let accuracy = match &fit {
             Some(fit) => Accuracy::Calibrated(fit.error),
@@ -253,6 +255,14 @@ impl TokenLedger {
         self.overhead_next
     }
 
+    /// Returns whether a difference from `base` is smaller than the error of the calibration, so that it may be none.
+    pub fn is_within_error(&self, difference: f64, base: f64) -> bool {
+        match self.accuracy {
+            Accuracy::Calibrated(error) => difference.abs() < error.0 * base.abs(),
+            Accuracy::Reported | Accuracy::Exact | Accuracy::Estimated => false,
+        }
+    }
+
     /// Returns the actual tokens of the full history by kind, in the order of [`Kind::ALL`]. The overhead counts as
     /// system.
     pub fn by_kind(&self, session: &Session) -> [Tokens; Kind::ALL.len()] {
@@ -274,7 +284,7 @@ impl TokenLedger {
 
 fn overhead_next(session: &Session, stretches: &[Stretch]) -> Option<Tokens> {
     let is_unrecorded_cut = |stretch: &&Stretch| {
-        let is_reported = |call: &Call| call.usage.is_some_and(|u| u.input > Tokens::ZERO);
+        let is_reported = |call: &Call| call.reported_size().is_some();
         let before = session.calls[..stretch.call].iter().rposition(is_reported);
         let since = before.map_or(0, |before| before + 1)..=stretch.call;
         stretch.is_short && !session.compactions.iter().any(|c| since.contains(&c.call))

@@ -27,23 +27,26 @@ fn overflows(outcome: &Outcome) -> Option<String> {
     }
 }
 
-/// Reports a context that overflows at the next call.
+/// Reports a context that overflows or reaches into the output reserve at the next call.
 fn still_too_large(job: &ExportJob, after: Tokens) -> Option<String> {
     let call = job.until.unwrap_or(job.case.session.calls.len());
     let window = job.case.windows.at(call);
     let output_reserve = job.policy.output_reserve(&job.knobs, &job.case, call);
-    let usable = Budget {
+    let budget = Budget {
         window,
         output_reserve,
-    }
-    .usable();
-    let text = || {
-        format!(
-            "still more than the usable window of {} tokens: the next call would overflow",
-            tokens(usable)
-        )
     };
-    (after > usable).then(text)
+    let (limit, size, effect) = if budget.overflows(after) {
+        ("context", window, "overflow")
+    } else if after > budget.usable() {
+        ("usable", budget.usable(), "reach into the output reserve")
+    } else {
+        return None;
+    };
+    let size = tokens(size);
+    Some(format!(
+        "still more than the {limit} window of {size} tokens: the next call would {effect}"
+    ))
 }
 
 /// Reports a last call whose reported input is smaller than its messages, so that the run cannot start from that size.

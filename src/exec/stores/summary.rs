@@ -1,18 +1,19 @@
 //! Summaries of sessions for lists. Contexts without reported usage are estimated.
 
 use super::copies::CallIds;
-use crate::engine::{Case, recorded};
+use crate::engine::{Budget, Case, recorded};
 use crate::exec::database::Snapshot;
 use crate::exec::files::{LoadError, file_name};
 use crate::exec::load::{FileSessions, LoadOptions, case_of, load_entry, parse_file};
 use crate::formats::{self, RecordedData};
 use crate::presets::models;
 use crate::progress::Progress;
-use crate::session::{Body, Conversation, Session};
+use crate::session::{Body, Call, Conversation, Session};
 use crate::tokens;
 use crate::units::{Share, Tokens};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -38,8 +39,8 @@ pub struct SessionSummary {
     pub peak: u64,
     /// Accuracy of that count.
     pub peak_accuracy: PeakAccuracy,
-    /// Share of the context window that the largest context fills.
-    pub peak_share: f64,
+    /// The largest context in each context window that the session used, and the window, in tokens.
+    pub fills: Vec<(u64, u64)>,
     /// Number of conversations in the file. The other fields describe the first, unless each is listed.
     pub conversations: usize,
     /// Size in bytes.
@@ -136,6 +137,19 @@ impl SessionSummary {
             || format.is_some_and(|f| f.recorded.contains(&RecordedData::Compactions))
     }
 
+    /// Returns the largest context as a share of the usable window, as [`crate::engine::Outcome::peak_share`] does.
+    pub fn peak_share(&self, output_reserve: Tokens) -> Share {
+        let shares = self.fills.iter().map(|(tokens, window)| {
+            let window = Tokens(*window);
+            let budget = Budget {
+                window,
+                output_reserve,
+            };
+            budget.pressure(Tokens(*tokens)).0
+        });
+        Share(shares.fold(0.0, f64::max))
+    }
+
     fn of(session: &Session, peak: Peak, conversations: usize) -> Self {
         let CallIds { begun, ids } = CallIds::of(session);
         Self {
@@ -149,7 +163,11 @@ impl SessionSummary {
             compactions: session.compactions.len(),
             peak: peak.tokens.0,
             peak_accuracy: peak.accuracy,
-            peak_share: peak.share.0,
+            fills: peak
+                .fills
+                .into_iter()
+                .map(|(window, tokens)| (tokens.0, window.0))
+                .collect(),
             conversations,
             bytes: session.source.bytes.len() as u64,
             id: None,
@@ -167,34 +185,35 @@ fn options(conversation: usize) -> LoadOptions {
 }
 
 /// The largest context.
-#[derive(Clone, Copy)]
 struct Peak {
     tokens: Tokens,
     accuracy: PeakAccuracy,
-    /// Share of the context window.
-    share: Share,
+    /// The largest context by window.
+    fills: BTreeMap<Tokens, Tokens>,
 }
 
-impl Peak {
-    fn new(tokens: Tokens, accuracy: PeakAccuracy, window: Tokens) -> Self {
-        Self {
-            tokens,
-            accuracy,
-            share: tokens.share_of(window),
-        }
+/// Returns the largest context of each window.
+fn fills(contexts: impl Iterator<Item = (Tokens, Tokens)>) -> BTreeMap<Tokens, Tokens> {
+    let mut fills = BTreeMap::new();
+    for (tokens, window) in contexts {
+        let largest: &mut Tokens = fills.entry(window).or_default();
+        *largest = tokens.max(*largest);
     }
+    fills
 }
 
 /// Returns the largest context if every call reported its usage: nothing but the messages after the last call is counted
-/// then. `None` if those contain media, which the model's provider decides the size of.
+/// then. `None` if those contain media, which the model's provider decides the size of, if a compaction follows the last
+/// call, or if the last call may be a request of another kind.
 fn reported_peak(session: &Session) -> Option<Peak> {
-    let inputs = session.calls.iter().map(|call| Some(call.usage?.input));
+    let inputs = session.calls.iter().map(Call::reported_size);
     let inputs: Vec<Tokens> = inputs.collect::<Option<_>>()?;
     let last = *inputs.last()?;
-    let (call, largest) = inputs
-        .into_iter()
-        .enumerate()
-        .max_by_key(|(_, input)| *input)?;
+    let largest = inputs.iter().copied().max()?;
+    let is_compacted = session.compactions.iter().any(|c| c.call >= inputs.len());
+    if is_compacted || last.0.saturating_mul(2) < largest.0 {
+        return None;
+    }
     let since = &session.messages[session.calls[session.calls.len() - 1].context_end..];
     let parts = since
         .iter()
@@ -209,11 +228,16 @@ fn reported_peak(session: &Session) -> Option<Peak> {
         }
     }
     let windows = models::window_plan(session, None);
-    Some(if end > largest {
-        let window = windows.at(session.calls.len() - 1);
-        Peak::new(end, PeakAccuracy::Estimated, window)
-    } else {
-        Peak::new(largest, PeakAccuracy::Reported, windows.at(call))
+    let contexts = inputs.iter().enumerate();
+    let contexts = contexts.map(|(call, tokens)| (*tokens, windows.at(call)));
+    Some(Peak {
+        tokens: largest.max(end),
+        accuracy: if end > largest {
+            PeakAccuracy::Estimated
+        } else {
+            PeakAccuracy::Reported
+        },
+        fills: fills(contexts.chain([(end, windows.at(inputs.len()))])),
     })
 }
 
@@ -222,15 +246,23 @@ fn peak(case: &Case) -> Peak {
     let outcome = recorded(case, Tokens::ZERO, None);
     let Some(peak) = outcome.peak() else {
         let (total, window) = (case.ledger.total(), case.windows.at(0));
-        return Peak::new(total, PeakAccuracy::Estimated, window);
+        return Peak {
+            tokens: total,
+            accuracy: PeakAccuracy::Estimated,
+            fills: fills([(total, window)].into_iter()),
+        };
     };
-    let last = case.session.calls.len() - 1;
-    let is_reported = |call: usize| case.session.calls[call].usage.is_some();
+    let is_reported = |call: usize| case.session.calls[call].reported_size().is_some();
     let accuracy = if peak.call.is_some_and(is_reported) {
         PeakAccuracy::Reported
     } else {
         PeakAccuracy::Estimated
     };
-    let window = case.windows.at(peak.call.unwrap_or(last));
-    Peak::new(peak.tokens, accuracy, window)
+    let contexts = outcome.samples.iter().map(|s| (s.tokens, s.window));
+    let end = (outcome.end, case.windows.at(outcome.samples.len()));
+    Peak {
+        tokens: peak.tokens,
+        accuracy,
+        fills: fills(contexts.chain([end])),
+    }
 }

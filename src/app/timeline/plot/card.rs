@@ -147,6 +147,8 @@ fn lanes<'a>(chart: &Chart<'a>, call: usize) -> Vec<Row<'a>> {
             // The cross on the line shows an overflow without color.
             color: if sample.overflows {
                 chart.palette.bad
+            } else if sample.is_into_reserve() {
+                chart.palette.warn
             } else {
                 chart.palette.text
             },

@@ -49,6 +49,8 @@ pub struct SessionFigures {
     pub compactions: Option<usize>,
     /// Number of calls that overflowed.
     pub overflows: usize,
+    /// Number of calls that reach into the output reserve without an overflow.
+    pub into_reserve: usize,
     /// Tokens of the context of each call.
     pub contexts: Vec<Tokens>,
 }
@@ -80,7 +82,7 @@ impl SessionFigures {
             history: ledger.total(),
             not_recorded: ledger.overhead,
             by_kind,
-            end: recorded.context.tokens(),
+            end: recorded.end,
             peak_share: peak.map(|_| recorded.peak_share()),
             peak,
             sent,
@@ -91,6 +93,7 @@ impl SessionFigures {
             cache_hit_rate: audit(case, &bills, &recorded).map(|audit| audit.hit_rate(&recorded)),
             compactions: of.records_compactions.then_some(recorded.compactions),
             overflows: recorded.overflows,
+            into_reserve: recorded.into_reserve(),
             contexts: recorded
                 .samples
                 .iter()
@@ -269,8 +272,13 @@ pub fn figures(sessions: &[SessionFigures; 2]) -> Vec<Figure> {
         }),
         row(
             "overflows",
-            "Calls whose context was larger than the usable window.",
+            "Calls that the provider rejected because their context was too long.",
             |s| Some(Count(s.overflows)),
+        ),
+        row(
+            "into the reserve",
+            "Calls whose context was larger than the usable window, without an overflow.",
+            |s| Some(Count(s.into_reserve)),
         ),
     ]);
     rows

@@ -126,7 +126,7 @@ pub(super) fn hovering(input: &InsightInput<'_>) -> Vec<Insight> {
     vec![Insight {
         call: Some(first.call),
         text: format!(
-            "{} of the calls ({}) ran near or above {} without overflowing.",
+            "{} of the calls ({}) ran near or above {} without an overflow.",
             whole_percent(share),
             near.len(),
             input.trigger_name(near.iter().copied())
@@ -145,7 +145,7 @@ pub(super) fn hovering(input: &InsightInput<'_>) -> Vec<Insight> {
 /// Reports a peak at which a request to summarize the whole context would overflow the window.
 pub(super) fn summary_too_long(input: &InsightInput<'_>) -> Vec<Insight> {
     let samples = &input.recorded.samples;
-    let last = input.recorded.context.tokens();
+    let last = input.recorded.end;
     let over = samples.iter().find(|s| s.tokens + SUMMARY > s.window);
     let (call, tokens, window) = match (over, samples.last()) {
         (Some(sample), _) => (sample.call, sample.tokens, sample.window),

@@ -1,7 +1,7 @@
 //! Insights about the file: impossible usage, windows, unpaired calls and results, and the accuracy of the counts.
 
 use super::{Certainty, Insight, InsightInput, InsightKind, Level, those, whole_percent};
-use crate::session::{IssueKind, Usage, issues};
+use crate::session::{ImplausibleUsage, IssueKind, Usage, issues};
 use crate::tokens::Accuracy;
 use crate::units::Share;
 
@@ -36,11 +36,26 @@ pub(super) fn impossible_usage(input: &InsightInput<'_>) -> Vec<Insight> {
         });
     }
     let left_out = || (0..calls.len()).filter_map(|at| Some((at, calls[at].left_out?)));
-    let worst = left_out().map(|(_, left_out)| left_out.times);
-    if let Some((first, reported)) = left_out().next() {
-        let n = left_out().count();
+    let is_placeholder = |(_, left_out): &(usize, ImplausibleUsage)| left_out.times.is_none();
+    if let Some((first, placeholder)) = left_out().find(is_placeholder) {
+        found.push(Insight {
+            text: format!(
+                "{} calls report {} input tokens each although the conversation grows: this is a placeholder and is \
+                 ignored in all figures.",
+                left_out().filter(is_placeholder).count(),
+                placeholder.reported.short(),
+            ),
+            evidence: format!("first at call {}", first + 1),
+            advice: "A policy that uses reported usage never compacts here. Record with a client that reports real usage.",
+            call: Some(first),
+            ..Insight::new(InsightKind::ImpossibleUsage, Level::Warning, Certainty::Certain)
+        });
+    }
+    let ratios = || left_out().filter_map(|(at, found)| Some((at, found.reported, found.times?)));
+    if let Some((first, reported, first_times)) = ratios().next() {
+        let n = ratios().count();
         let up_to = if n == 1 { "" } else { "up to " };
-        let times = worst.fold(0.0, f64::max);
+        let times = ratios().map(|(_, _, times)| times).fold(0.0, f64::max);
         found.push(Insight {
             text: format!(
                 "{} {up_to}{} times the context of adjacent calls: this is impossible and is ignored in all figures.",
@@ -48,10 +63,9 @@ pub(super) fn impossible_usage(input: &InsightInput<'_>) -> Vec<Insight> {
                 if times < 10.0 { format!("{times:.1}") } else { format!("{times:.0}") },
             ),
             evidence: format!(
-                "{} tokens reported at call {}, {:.1} times the adjacent calls",
-                reported.reported.short(),
-                first + 1,
-                reported.times
+                "{} tokens reported at call {}, {first_times:.1} times the adjacent calls",
+                reported.short(),
+                first + 1
             ),
             advice: "A policy that uses reported usage would compact here by mistake.",
             call: Some(first),
@@ -163,10 +177,16 @@ pub(super) fn orphans(input: &InsightInput<'_>) -> Vec<Insight> {
 /// Reports counts that differ from the provider's.
 pub(super) fn counts_differ(input: &InsightInput<'_>) -> Vec<Insight> {
     let ledger = &input.case.ledger;
+    let is_assumed = ledger.fit.is_some_and(|fit| fit.is_assumed());
     let (error, what) = match (ledger.distrusted, ledger.accuracy) {
         (Some(fit), _) => (
             fit.error,
-            "The reported usage does not match the text in this file and is ignored.",
+            "The reported usage does not match the text in this file, so counts of messages and lanes are not calibrated \
+             with it.",
+        ),
+        (None, Accuracy::Calibrated(error)) if error.0 > ERRS && is_assumed => (
+            error,
+            "Too few calls report usage for a calibration, so the error is assumed.",
         ),
         (None, Accuracy::Calibrated(error)) if error.0 > ERRS => (
             error,

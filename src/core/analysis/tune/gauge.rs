@@ -35,6 +35,8 @@ pub struct Score {
     pub spilled: usize,
     /// Calls whose first attempt overflowed.
     pub overflows: usize,
+    /// Calls that reach into the output reserve without an overflow.
+    pub into_reserve: usize,
 }
 
 /// Maximum peak of a recommended setting as a share of the usable window, since the next session may be longer.
@@ -279,6 +281,7 @@ impl<'a> Gauge<'a> {
             acts: outcome.events.iter().any(removes),
             spilled: first_read.spilled,
             overflows: outcome.overflows,
+            into_reserve: outcome.into_reserve(),
         }
     }
 

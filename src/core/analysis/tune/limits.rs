@@ -56,6 +56,8 @@ pub struct Limits {
     pub survival: Vec<MinSurvival>,
     /// Maximum number of overflows.
     pub overflows: Option<usize>,
+    /// Maximum number of calls that reach into the output reserve.
+    pub into_reserve: Option<usize>,
     /// Thrashing is not allowed.
     pub no_thrash: bool,
     /// Increase that does not count as a regression.
@@ -139,7 +141,8 @@ impl Limits {
     pub fn are_any(&self) -> bool {
         let is_own = |limit: Option<Limit>| matches!(limit, Some(Limit::AtMost(_)));
         let figures = self.peak.is_some() || is_own(self.cost) || is_own(self.at_risk);
-        figures || !self.survival.is_empty() || self.overflows.is_some() || self.no_thrash
+        let counts = self.overflows.is_some() || self.into_reserve.is_some();
+        figures || !self.survival.is_empty() || counts || self.no_thrash
     }
 
     /// Returns whether any limit refers to an earlier run.
@@ -167,6 +170,8 @@ pub enum Measure {
     Peak,
     /// Calls that overflow.
     Overflows,
+    /// Calls that reach into the output reserve.
+    IntoReserve,
     /// Thrashing and other flaws of the run.
     Thrash,
 }
@@ -182,6 +187,7 @@ impl Measure {
             Self::Retained => "retained",
             Self::Peak => "peak",
             Self::Overflows => "overflows",
+            Self::IntoReserve => "into_reserve",
             Self::Thrash => "thrash",
         }
     }
@@ -196,6 +202,7 @@ impl Measure {
             Self::Retained => "effect retained",
             Self::Peak => "peak of the usable window",
             Self::Overflows => "calls that overflow",
+            Self::IntoReserve => "calls into the reserve",
             Self::Thrash => "thrash",
         }
     }
@@ -234,14 +241,19 @@ pub fn checks(limits: &Limits, now: &Figures, before: Option<&Figures>) -> Vec<C
     let peak_of = |score: &Score| Some(score.peak_share.0);
     let shown = |share: f64| percent(Share(share));
     checker.figure(&mut found, (Measure::Peak, peak), peak_of, shown);
-    let overflows = limits.overflows.map(|n| Limit::AtMost(n as f64));
-    let overflows_of = |score: &Score| Some(score.overflows as f64);
-    checker.figure(
-        &mut found,
-        (Measure::Overflows, overflows),
-        overflows_of,
-        whole,
-    );
+    type Count = fn(&Score) -> Option<f64>;
+    let counts: [(Measure, Option<usize>, Count); 2] = [
+        (Measure::Overflows, limits.overflows, |score| {
+            Some(score.overflows as f64)
+        }),
+        (Measure::IntoReserve, limits.into_reserve, |score| {
+            Some(score.into_reserve as f64)
+        }),
+    ];
+    for (measure, most, count) in counts {
+        let limit = most.map(|n| Limit::AtMost(n as f64));
+        checker.figure(&mut found, (measure, limit), count, whole);
+    }
     let is_new = before.is_some_and(|before| before.flaw.is_none());
     if limits.no_thrash || before.is_some() {
         let text = match &now.flaw {

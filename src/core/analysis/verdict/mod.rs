@@ -32,9 +32,9 @@ pub enum Severity {
     /// No trigger was reached.
     #[default]
     Ok,
-    /// A trigger was reached.
+    /// A trigger was reached, or a call reached into the output reserve.
     Warning,
-    /// A call exceeded the usable window, or the next one would.
+    /// A call exceeded the context window or was rejected, or the next one would be.
     Bad,
 }
 
@@ -187,8 +187,11 @@ impl VerdictWriter<'_> {
         let over_window = samples.iter().find(|s| s.tokens > s.window);
         // A call may cross both. The message that caused it is named once.
         let is_both = over_trigger.is_some_and(|t| over_window.is_some_and(|w| w.call == t.call));
-        if over_usable.or(over_window).is_some() {
+        let rejected = samples.iter().find(|s| s.is_rejected);
+        if over_window.or(rejected).is_some() {
             self.raise_severity(Severity::Bad);
+        } else if over_usable.is_some() {
+            self.raise_severity(Severity::Warning);
         }
         if let Some(sample) = over_trigger {
             self.raise_severity(Severity::Warning);
@@ -218,7 +221,7 @@ impl VerdictWriter<'_> {
             Some(sample) if over_window.is_none() => {
                 let usable = limits.usable(sample).short();
                 self.push(format!(
-                    " Cut into the output reserve (usable {usable}) at "
+                    " Reached into the output reserve (usable {usable}) at "
                 ));
                 self.push_call(sample.call);
                 self.push(".");
@@ -228,6 +231,20 @@ impl VerdictWriter<'_> {
         if let Some(sample) = over_window.filter(|_| !is_both) {
             let window = sample.window.short();
             self.write_crossing(&format!("the window ({window})"), samples, sample);
+        }
+        if let Some(sample) = rejected {
+            self.write_rejection(sample);
+        }
+    }
+
+    /// Adds `The provider rejected call 21: it counted 214k tokens.`
+    fn write_rejection(&mut self, sample: &Sample) {
+        self.push(" The provider rejected ");
+        self.push_call(sample.call);
+        let calls = &self.case.session.calls;
+        match calls.get(sample.call).and_then(|call| call.rejected_size) {
+            Some(size) => self.push(format!(": it counted {} tokens.", size.short())),
+            None => self.push(" because its context was too long."),
         }
     }
 
@@ -332,12 +349,16 @@ impl VerdictWriter<'_> {
         let (Some(last), Some(sample)) = (session.calls.last(), recorded.samples.last()) else {
             return;
         };
-        let (tokens, window) = (recorded.context.tokens(), sample.window);
+        let (tokens, window) = (recorded.end, sample.window);
         let is_whole = recorded.samples.len() == session.calls.len();
         if self.severity == Severity::Bad || !is_whole || tokens <= limits.usable(sample) {
             return;
         }
-        self.raise_severity(Severity::Bad);
+        self.raise_severity(if tokens > window {
+            Severity::Bad
+        } else {
+            Severity::Warning
+        });
         let share = whole_percent(tokens.share_of(window));
         let since = last.context_end..session.messages.len();
         let (needed, window) = (self.estimated(tokens), window.short());
@@ -372,7 +393,7 @@ impl VerdictWriter<'_> {
             .session
             .calls
             .get(sample.call)
-            .is_some_and(|s| s.usage.is_some())
+            .is_some_and(|s| s.reported_size().is_some())
     }
 
     /// Formats tokens that are not reported, with `≈` before an estimate.

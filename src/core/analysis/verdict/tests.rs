@@ -226,7 +226,7 @@ fn reaching_the_trigger_exactly_counts_as_crossing_it() {
 fn a_call_within_the_output_reserve_is_distinguished_from_one_above_the_window() {
     let tight = sentence(&reading_session(900)).text();
     assert!(
-        tight.contains("Cut into the output reserve (usable 800) at call 2."),
+        tight.contains("Reached into the output reserve (usable 800) at call 2."),
         "{tight}"
     );
     let over = sentence(&reading_session(1_200)).text();

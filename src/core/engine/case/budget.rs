@@ -96,7 +96,14 @@ impl Budget {
         self.window - self.output_reserve
     }
 
-    /// Returns used tokens as a share of the usable window. Above 1 the call overflows; infinite if nothing is usable.
+    /// Returns whether a context is larger than the window, so that a provider would reject the call.
+    #[inline]
+    pub fn overflows(self, used: Tokens) -> bool {
+        used > self.window
+    }
+
+    /// Returns used tokens as a share of the usable window. Above 1 the context reaches into the output reserve; infinite
+    /// if nothing is usable.
     #[inline]
     pub fn pressure(self, used: Tokens) -> Share {
         match self.usable() {

@@ -29,7 +29,7 @@ pub struct Outcome {
     pub end_pressure: Share,
     /// Number of compactions, without manual edits: times that a stage removed what the call before still contained.
     pub compactions: usize,
-    /// Number of calls whose first try overflowed.
+    /// Number of calls whose first try overflowed: larger than the context window, or rejected in the recorded run.
     pub overflows: usize,
     /// Tokens of rejected calls: tries that overflowed, and calls that the provider rejected.
     pub tokens_rejected: Tokens,
@@ -61,7 +61,7 @@ pub enum Idle {
     NotMet,
     /// It is in its cooldown.
     InCooldown,
-    /// The prompt cache is warm, and the context does not overflow.
+    /// The prompt cache is warm, and the context does not reach into the output reserve.
     CacheWarm,
     /// All content is kept.
     NothingToTake,
@@ -95,14 +95,16 @@ pub struct Sample {
     pub metered: Tokens,
     /// True tokens.
     pub tokens: Tokens,
-    /// True tokens as a share of the usable window (window minus output reserve).
+    /// True tokens as a share of the usable window (window minus output reserve). Above 1, the context reaches into the
+    /// reserve ([`Self::is_into_reserve`]) or overflows.
     pub pressure: Share,
     /// Fill that the policy believes, if the preset defines it.
     pub believed: Option<Share>,
-    /// Whether the first try overflowed.
+    /// Whether the first try overflowed: larger than the context window, or rejected in the recorded run. A call that
+    /// the provider answered never overflows on the lane `recorded`.
     pub overflows: bool,
-    /// Whether the provider rejected the recorded call and it overflows here too. Such a call has no answer and no cost;
-    /// its tokens count as rejected.
+    /// Whether the provider rejected the recorded call and would reject this one too. Such a call has no answer and no
+    /// cost; its tokens count as rejected.
     pub is_rejected: bool,
     /// True tokens of the rejected tries before this call, and of the call itself if it was rejected.
     pub rejected: Tokens,
@@ -120,6 +122,14 @@ pub struct Peak {
     pub call: Option<usize>,
     /// True tokens.
     pub tokens: Tokens,
+}
+
+impl Sample {
+    /// Returns whether the context reaches into the output reserve without an overflow: the provider accepts the call,
+    /// but leaves less space for the answer.
+    pub fn is_into_reserve(&self) -> bool {
+        self.pressure.0 > 1.0 && !self.overflows
+    }
 }
 
 impl Outcome {
@@ -168,6 +178,11 @@ impl Outcome {
     pub(super) fn stop_at(&mut self, tokens: Tokens, budget: Budget) {
         self.end = tokens;
         self.end_pressure = budget.pressure(tokens);
+    }
+
+    /// Returns the number of calls whose context reaches into the output reserve. Calls that overflow are not among them.
+    pub fn into_reserve(&self) -> usize {
+        self.samples.iter().filter(|s| s.is_into_reserve()).count()
     }
 
     /// Returns whether the policy or a manual edit removed content of the session.

@@ -6,6 +6,7 @@ use crate::engine::context::prefix::LastPrompt;
 use crate::engine::expr::Quantity;
 use crate::engine::outcome::Sample;
 use crate::engine::policy::stages::{Hook, Mutates};
+use crate::session::RecordedCompaction;
 use crate::units::Tokens;
 
 impl Run<'_> {
@@ -26,21 +27,16 @@ impl Run<'_> {
         let used = self.working.tokens();
         let pressure = self.budget().pressure(used);
         let may_retry = self.rejected == 0 || (self.acted && self.rejected < MAX_RETRIES);
-        let is_answered = self.case.reported_at(self.call).is_some();
-        if pressure.0 > 1.0 && may_retry && !is_answered {
+        let is_over = self.would_be_rejected(used);
+        if is_over && may_retry {
             self.outcome.overflows += usize::from(self.rejected == 0);
             self.outcome.tokens_rejected += used;
             self.tokens_rejected += used;
             self.rejected += 1;
             return self.reject();
         }
-        let is_rejected = pressure.0 > 1.0
-            && self
-                .case
-                .session
-                .calls
-                .get(self.call)
-                .is_some_and(|call| call.is_rejected);
+        let calls = &self.case.session.calls;
+        let is_rejected = is_over && calls.get(self.call).is_some_and(|call| call.is_rejected);
         if is_rejected && self.acted {
             // No earlier try had this context.
             self.outcome.tokens_rejected += used;
@@ -84,6 +80,22 @@ impl Run<'_> {
         }
         self.acted = false;
         self.phase = self.skip_empty(Phase::Stages(Hook::AfterCall, 0));
+    }
+
+    /// Returns whether the provider would reject the call with a context of this size: one above the window, or at least
+    /// as large as one that it rejected here. It accepts what it answered in the recorded run, whatever we count.
+    fn would_be_rejected(&self, used: Tokens) -> bool {
+        let session = &self.case.session;
+        let call = session.calls.get(self.call);
+        let rejected_size = call.and_then(|call| call.rejected_size);
+        let is_over =
+            self.budget().overflows(used) || rejected_size.is_some_and(|size| used >= size);
+        let is_as_recorded = || {
+            let is_later = |compaction: &RecordedCompaction| compaction.call > self.call;
+            self.outcome.events.is_empty() && session.compactions.iter().all(is_later)
+        };
+        let is_answered = || call.is_some_and(|call| call.usage.is_some()) && is_as_recorded();
+        is_over && self.case.reported_at(self.call).is_none() && !is_answered()
     }
 
     /// Records the provider's report of a call with this input and this answer.

@@ -49,7 +49,7 @@ pub fn cleared_after(case: &Case, output_reserve: Tokens, last: &[u32]) -> Outco
         let common = prefix.advance(&working, (None, None), tokens);
         recorder.note(&mut working, idx, common);
         let pressure = budget.pressure(tokens);
-        let overflows = pressure.0 > 1.0;
+        let overflows = budget.overflows(tokens);
         let is_rejected = call.is_rejected && overflows;
         let rejected = if is_rejected { tokens } else { Tokens::ZERO };
         outcome.overflows += usize::from(overflows);

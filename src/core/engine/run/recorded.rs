@@ -18,7 +18,8 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 /// Returns the lane `recorded`, up to and including the call with index `until` (default: the session's end). A
-/// sample's tokens are those that the provider reported, else the calculated tokens of the recorded context.
+/// sample's tokens are those that the provider reported. Other calls and the end continue from the last report, so that
+/// no figure contradicts the provider's counts; before the first report, they are calculated.
 pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Outcome {
     let session = &case.session;
     let last = until.map_or(session.calls.len(), |call| {
@@ -32,12 +33,14 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
     let mut working = Working::new(case, &Meter::TRUE);
     let mut prefix = Prefix::default();
     let mut recorder = Recorder::new(case);
+    let mut reports = Reports::default();
     // Start of the history since the compaction before; earlier messages are gone already.
     let mut begun = 0;
     for (idx, call) in session.calls[..last].iter().enumerate() {
         while let Some(compaction) = compactions.next_if(|c| c.call <= idx) {
             let (event, old) = compact(case, &mut working, idx, compaction, begun);
             outcome.events.push(event);
+            reports = Reports::default();
             if matches!(prefix.last, LastPrompt::Working) {
                 prefix.last = LastPrompt::Old(Box::new(old));
             }
@@ -49,7 +52,13 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
             window: case.windows.at(idx),
             output_reserve,
         };
-        let mut sample = sample(&working, idx, call, budget);
+        let (calculated, overhead) = (working.tokens(), case.ledger.overhead_at(idx));
+        let reported = call.reported_size();
+        if let Some(tokens) = reported {
+            reports.add(tokens, calculated, overhead);
+        }
+        let tokens = reported.unwrap_or_else(|| reports.continued(calculated, overhead));
+        let mut sample = sample(&working, tokens, idx, call, budget);
         let common = prefix.advance(&working, (None, None), sample.tokens);
         sample.unchanged = common.tokens;
         recorder.note(&mut working, idx, common);
@@ -62,6 +71,7 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
     for compaction in compactions.take_while(|_| until.is_none()) {
         let (event, _) = compact(case, &mut working, last, compaction, begun);
         outcome.events.push(event);
+        reports = Reports::default();
         begun = compaction.before_message;
     }
     for request in outcome.events.iter().filter_map(|event| event.request) {
@@ -75,8 +85,55 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
         window: case.windows.at(last),
         output_reserve,
     };
-    outcome.stop_at(outcome.context.tokens(), budget);
+    let calculated = outcome.context.tokens();
+    let end = reports.continued(calculated, overhead(case, until));
+    outcome.stop_at(end, budget);
     outcome
+}
+
+/// Reported sizes of contexts, and the sizes of contexts that continue them.
+#[derive(Default)]
+struct Reports {
+    /// The last reported size since the last compaction.
+    last: Option<Report>,
+    /// Whether the call after it reported a much smaller context, which may be that of another request.
+    is_in_doubt: bool,
+}
+
+/// A reported size, and the calculated tokens of the messages in the same context.
+#[derive(Clone, Copy)]
+struct Report {
+    tokens: Tokens,
+    messages: Tokens,
+}
+
+impl Reports {
+    /// Adds the reported size of a context with this calculated size and these tokens that are not recorded. A single
+    /// report of less than half of the expected size is that of another request (a title, another model).
+    fn add(&mut self, tokens: Tokens, calculated: Tokens, overhead: Tokens) {
+        let expected = self.continued(calculated, overhead);
+        let is_small = self.last.is_some() && tokens.0.saturating_mul(2) < expected.0;
+        if is_small && !std::mem::replace(&mut self.is_in_doubt, true) {
+            return;
+        }
+        *self = Self {
+            last: Some(Report {
+                tokens,
+                messages: calculated - overhead,
+            }),
+            is_in_doubt: false,
+        };
+    }
+
+    /// Returns the size of a context without a report: the last reported size and the messages added since, else the
+    /// calculated size.
+    fn continued(&self, calculated: Tokens, overhead: Tokens) -> Tokens {
+        let messages = calculated - overhead;
+        match self.last.filter(|last| messages >= last.messages) {
+            Some(last) => last.tokens + (messages - last.messages),
+            None => calculated,
+        }
+    }
 }
 
 /// Applies a recorded compaction to the context. `begun` is the start of the history since the compaction before.
@@ -177,13 +234,14 @@ fn event(
     }
 }
 
-fn sample(working: &Working<'_>, idx: usize, call: &Call, budget: Budget) -> Sample {
-    let tokens = call
-        .usage
-        .map_or_else(|| working.tokens(), |usage| usage.input);
-    let pressure = budget.pressure(tokens);
-    let overflows = pressure.0 > 1.0;
-    let is_rejected = call.is_rejected && overflows;
+fn sample(
+    working: &Working<'_>,
+    tokens: Tokens,
+    idx: usize,
+    call: &Call,
+    budget: Budget,
+) -> Sample {
+    let is_rejected = call.is_rejected;
     Sample {
         call: idx,
         believed: None,
@@ -191,8 +249,8 @@ fn sample(working: &Working<'_>, idx: usize, call: &Call, budget: Budget) -> Sam
         window: budget.window,
         metered: working.tokens(),
         tokens,
-        pressure,
-        overflows,
+        pressure: budget.pressure(tokens),
+        overflows: is_rejected,
         is_rejected,
         rejected: if is_rejected { tokens } else { Tokens::ZERO },
         unchanged: Tokens::ZERO,

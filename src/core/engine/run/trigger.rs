@@ -246,7 +246,7 @@ impl BoundStage<'_> {
         cooldown > 0.0 && (call - tried) as f64 <= cooldown
     }
 
-    /// Returns whether the prompt cache is still warm and the context does not overflow.
+    /// Returns whether the prompt cache is still warm and the context does not reach into the output reserve.
     fn waits_for_cold(&self, moment: &Moment, used: f64) -> bool {
         let Some(cold) = &self.bound.guard.cold else {
             return false;

@@ -145,6 +145,15 @@ impl<'a> ConversationBuilder<'a> {
                 self.builder.calibration(calibration.clone());
                 false
             }
+            EntryKind::Rejection(error) => {
+                self.close_compaction();
+                self.builder.call(CallDraft {
+                    time: entry.time,
+                    ..CallDraft::default()
+                });
+                self.builder.fail_last_call(error);
+                false
+            }
             EntryKind::Leaf(_)
             | EntryKind::Title(..)
             | EntryKind::Microcompaction

@@ -65,6 +65,8 @@ pub(super) enum EntryKind {
     Message(Message),
     /// A record of a model answer.
     Answer(Answer),
+    /// The error message of a call that the provider rejected because its context was too long.
+    Rejection(Box<str>),
     /// A compaction.
     Boundary(Boundary),
     /// The id of the last record of the current conversation.

@@ -7,7 +7,7 @@ use super::id::Id;
 use super::{attachment, blocks};
 use crate::formats::json::BorrowedValue;
 use crate::formats::{counts, json, mark, time};
-use crate::session::{Body, Part, Span, Usage};
+use crate::session::{Body, Part, Span, Usage, says_too_long};
 use crate::units::Tokens;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -114,7 +114,8 @@ fn parsed(record: &BorrowedValue<'_>, span: Span, line: usize) -> Entry {
         ""
     };
     let slash = if sub.is_empty() { "" } else { "/" };
-    let is_unread = matches!(kind, "user" | "assistant") && matches!(content, EntryKind::Other);
+    let is_unread = matches!(kind, "user" | "assistant")
+        && matches!(content, EntryKind::Other | EntryKind::Rejection(_));
     let unread = if is_unread {
         " (not for the model)"
     } else {
@@ -222,12 +223,23 @@ fn attached(record: &BorrowedValue<'_>) -> EntryKind {
     })
 }
 
+/// Returns the error message of the program if it says that the context was too long.
+fn rejection(record: &BorrowedValue<'_>) -> Option<Box<str>> {
+    if !record.is_true(&["isApiErrorMessage"]) {
+        return None;
+    }
+    let parts = blocks::parts(record.at(&["message", "content"])?);
+    let text = parts.iter().map(|part| part.body.text());
+    let text = text.max_by_key(|text| text.len())?;
+    says_too_long(&text.to_lowercase()).then(|| text.into())
+}
+
 fn assistant(record: &BorrowedValue<'_>) -> EntryKind {
     // A message of the program instead of a model answer.
     if record.is_str_at(&["message", "model"], "<synthetic>")
         || record.is_true(&["isApiErrorMessage"])
     {
-        return EntryKind::Other;
+        return rejection(record).map_or(EntryKind::Other, EntryKind::Rejection);
     }
     let Some(content) = record.at(&["message", "content"]) else {
         return EntryKind::Other;

@@ -102,7 +102,7 @@ pub(super) fn uuid(entry: &Entry) -> Option<&Id> {
 }
 
 fn is_other(entry: &Entry) -> bool {
-    matches!(entry.kind, EntryKind::Other)
+    matches!(entry.kind, EntryKind::Other | EntryKind::Rejection(_))
 }
 
 /// Records of the conversation's forest, in file order.

@@ -3,7 +3,9 @@
 use crate::formats::jsonl::Record;
 use crate::formats::mark::MARK;
 use crate::formats::{content, counts, json, mark};
-use crate::session::{Calibration, CallDraft, CutAnswer, Draft, Part, Role, Span, Usage};
+use crate::session::{
+    Calibration, CallDraft, CutAnswer, Draft, Part, Role, Span, Usage, says_too_long,
+};
 use crate::units::Tokens;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -30,6 +32,8 @@ pub(super) enum EntryContent {
     Message(Draft),
     /// An answer of the model. An interrupted answer has no draft and is not resent.
     Answer(CallDraft, Option<Draft>),
+    /// A call that the provider rejected because its context was too long, with its error message.
+    Rejected(CallDraft, Box<str>),
     /// A compaction.
     Compaction(Compaction),
     /// The session's name.
@@ -190,6 +194,10 @@ fn answer(message: &Value, draft: Draft) -> EntryContent {
         ..CallDraft::default()
     };
     let is_interrupted = matches!(stop_reason, Some("aborted" | "error"));
+    let error = json::str_at(message, &["errorMessage"]).unwrap_or_default();
+    if says_too_long(&error.to_lowercase()) && call.usage.is_none() {
+        return EntryContent::Rejected(call, error.into());
+    }
     EntryContent::Answer(
         call,
         (!is_interrupted && !draft.parts.is_empty()).then_some(draft),

@@ -106,6 +106,10 @@ impl PiReader<'_> {
             };
             match content {
                 EntryContent::Message(draft) => messages.push((*at, transcript.add_message(draft))),
+                EntryContent::Rejected(call, error) => {
+                    transcript.builder.call(call);
+                    transcript.builder.fail_last_call(&error);
+                }
                 EntryContent::Answer(call, draft) => {
                     let usage = self
                         .log

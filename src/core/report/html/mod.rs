@@ -177,6 +177,7 @@ fn figures(out: &mut String, report: &Report) {
         "#of usable",
         "#compactions",
         "#overflows",
+        "#into the reserve",
         "#tokens sent",
         "counts",
     ];
@@ -184,7 +185,7 @@ fn figures(out: &mut String, report: &Report) {
         let figures = &lane.figures;
         let peak = figures.peak;
         let dash = || "–".to_owned();
-        let is_over = peak.is_some_and(|p| p.pressure.0 > 1.0);
+        let overflows = Cell::number(grouped(figures.overflows as u64));
         let share = Cell::number(peak.map_or_else(dash, |p| percent(p.pressure)));
         vec![
             Cell::html("lane", lane_name(lane)),
@@ -192,9 +193,14 @@ fn figures(out: &mut String, report: &Report) {
             Cell::number(
                 peak.map_or_else(dash, |p| p.call.map_or_else(|| "end".to_owned(), number)),
             ),
-            if is_over { share.bad() } else { share },
+            share,
             Cell::number(figures.compactions.map_or_else(dash, |n| grouped(n as u64))),
-            Cell::number(grouped(figures.overflows as u64)),
+            if figures.overflows > 0 {
+                overflows.bad()
+            } else {
+                overflows
+            },
+            Cell::number(grouped(figures.into_reserve as u64)),
             Cell::number(figures.accuracy.marked(figures.sent)),
             Cell::text(figures.accuracy.to_string()),
         ]

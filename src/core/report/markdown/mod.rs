@@ -102,8 +102,8 @@ fn facts(out: &mut String, report: &Report) {
 
 fn figures(out: &mut String, report: &Report) {
     out.push_str(
-        "## Figures\n\n| lane | peak | at call | of usable | compactions | overflows | tokens sent | counts |\n\
-         |---|---:|---:|---:|---:|---:|---:|---|\n",
+        "## Figures\n\n| lane | peak | at call | of usable | compactions | overflows | into the reserve | tokens sent | counts |\n\
+         |---|---:|---:|---:|---:|---:|---:|---:|---|\n",
     );
     for lane in &report.lanes {
         let figures = &lane.figures;
@@ -116,12 +116,13 @@ fn figures(out: &mut String, report: &Report) {
         );
         let _ = writeln!(
             out,
-            "| {} | {peak} | {call} | {share} | {} | {} | {} | {} |",
+            "| {} | {peak} | {call} | {share} | {} | {} | {} | {} | {} |",
             code(&lane.name.to_string()),
             figures
                 .compactions
                 .map_or_else(|| "–".to_owned(), |n| grouped(n as u64)),
             grouped(figures.overflows as u64),
+            grouped(figures.into_reserve as u64),
             figures.accuracy.marked(figures.sent),
             figures.accuracy
         );

@@ -227,7 +227,7 @@ pub struct Guard {
     /// Number of calls of its cooldown after an attempt.
     pub cooldown: Expr,
     /// Minutes without a call after which the provider's prompt cache is assumed to be cold. The stage waits for that,
-    /// since a removal then causes no additional cache miss, unless the context overflows. None or 0: it does not wait.
+    /// since a removal then causes no additional cache miss, unless the context reaches into the reserve. None or 0: it does not wait.
     pub cold: Option<Expr>,
 }
 
