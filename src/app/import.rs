@@ -135,7 +135,7 @@ fn detection(ui: &mut Ui, open: &OpenSession<'_>) {
                 "size",
                 wording::bytes(Bytes(session.source.bytes.len() as u64)),
             );
-            row("messages", wording::grouped(session.messages.len() as u64));
+            row("messages", wording::grouped(session.n_history() as u64));
             row("turns", wording::grouped(u64::from(session.turns)));
             row(
                 "calls",

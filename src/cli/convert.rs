@@ -84,7 +84,7 @@ impl Args {
         let output = claim.path();
         check_is_not_source(output, file).map_err(anyhow::Error::msg)?;
         let converted = convert(&loaded, format, output).map_err(anyhow::Error::msg)?;
-        let messages = session.messages.iter().filter(|m| m.in_history).count();
+        let messages = session.n_history();
         if shared.json {
             let source_format = session.source.format;
             json(&json_output(&converted, source_format, format, messages))?;

@@ -44,6 +44,7 @@ mod presets_and_state;
 mod python_exports;
 mod replay;
 mod report;
+mod reported_sizes;
 mod resumable;
 mod same_figures;
 #[cfg(feature = "window")]

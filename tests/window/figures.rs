@@ -1,11 +1,16 @@
 //! Figures and lists of the window agree with each other.
 
+use crate::program::command;
+use crate::real_sessions;
 use crate::screen::{
-    COMPACTED, MANY_RESULTS, Window, click, copy_of, large, sample, texts, texts_with,
+    COMPACTED, MANY_RESULTS, Window, click, copy_of, large, plimsoll, runs, sample, texts,
+    texts_with,
 };
 use egui::Key;
 use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable as _;
+use plimsoll::engine::Outcome;
+use serde_json::Value;
 use std::path::Path;
 
 /// Returns the number of texts that contain this one.
@@ -149,6 +154,118 @@ fn tokens(text: &str) -> f64 {
 
 fn between<'a>(text: &'a str, from: &str, to: &str) -> Option<&'a str> {
     Some(text.split_once(from)?.1.split_once(to)?.0)
+}
+
+/// Returns the figures of a lane by name: of the window, or of the command line's JSON.
+type LaneFigures = Vec<(String, [Option<u64>; 7])>;
+
+/// Returns the figures of the recorded lane and of the others as the window has them.
+fn lane_figures(window: &Window) -> LaneFigures {
+    let runs = runs(window);
+    let recorded = std::iter::once(("recorded".to_owned(), &runs.recorded.outcome));
+    let lanes = runs.lanes.iter();
+    let lanes = lanes.map(|lane| (lane.policy.name.clone(), &lane.outcome));
+    let figures = |outcome: &Outcome| {
+        [
+            outcome.peak().map(|peak| peak.tokens.0),
+            outcome
+                .peak()
+                .and_then(|peak| peak.call)
+                .map(|call| call as u64 + 1),
+            Some(outcome.end.0),
+            Some(outcome.tokens_sent().0),
+            Some(outcome.overflows as u64),
+            Some(outcome.into_reserve() as u64),
+            Some(outcome.tokens_rejected.0),
+        ]
+    };
+    let all = recorded.chain(lanes);
+    all.map(|(name, outcome)| (name, figures(outcome)))
+        .collect()
+}
+
+/// Returns the figures of these lanes as `replay` prints them.
+fn printed_figures(file: &Path, names: &[String]) -> LaneFigures {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    let mut args = vec!["replay", file.to_str().expect("UTF-8"), "--json"];
+    let policies = names.iter().filter(|name| *name != "recorded");
+    args.extend(policies.flat_map(|name| ["--policy", name]));
+    let replay = plimsoll(here.path(), &args);
+    let replay: Value = serde_json::from_str(&replay).expect("it is JSON");
+    let lanes = replay["lanes"].as_array().expect("lanes").iter();
+    let shown = lanes.filter(|lane| lane["policy"] != "none");
+    let figures = |lane: &Value| {
+        let figures = [
+            "peak_tokens",
+            "peak_call",
+            "end_tokens",
+            "tokens_sent",
+            "overflows",
+            "into_reserve",
+            "tokens_rejected",
+        ];
+        figures.map(|name| lane[name].as_u64())
+    };
+    let name = |lane: &Value| lane["policy"].as_str().expect("a name").to_owned();
+    shown.map(|lane| (name(lane), figures(lane))).collect()
+}
+
+/// Compares a file's figures in the window with those of the command line, and the recorded lane's head with the verdict.
+fn same_as_printed(file: &Path) {
+    let window = large(file.to_path_buf());
+    let shown = lane_figures(&window);
+    let names: Vec<String> = shown.iter().map(|(name, _)| name.clone()).collect();
+    assert_eq!(shown, printed_figures(file, &names), "{}", file.display());
+    let Some(peak) = shown[0].1[0] else { return };
+    let peak = plimsoll::units::Tokens(peak).short();
+    let heads = texts_with(&window, "Focus the recorded lane: ");
+    let is_said = |text: &String| {
+        text.contains(&format!("peak: {peak}")) || text.contains(&format!("peak: ≈{peak}"))
+    };
+    assert!(heads.iter().any(is_said), "{}: {heads:?}", file.display());
+    let verdict = texts_with(&window, "Peaked at ");
+    let is_same =
+        |text: &String| text.contains(&format!("({peak})")) || text.contains(&format!("(≈{peak})"));
+    assert!(
+        verdict.iter().any(is_same),
+        "{}: {verdict:?}",
+        file.display()
+    );
+}
+
+#[test]
+fn the_window_shows_the_figures_of_the_command_line() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
+    for file in std::fs::read_dir(folder)
+        .expect("the samples are there")
+        .flatten()
+    {
+        same_as_printed(&file.path());
+    }
+}
+
+#[test]
+fn the_window_shows_the_figures_of_the_command_line_for_real_sessions() {
+    /// Larger files take longer than all others together, in bytes.
+    const MAX_BYTES: u64 = 1_500_000;
+    let Some(folder) = real_sessions::folder() else {
+        return;
+    };
+    let folders = std::fs::read_dir(folder).expect("a folder").flatten();
+    let folders = folders.filter_map(|entry| std::fs::read_dir(entry.path()).ok());
+    let is_small = |file: &std::fs::DirEntry| {
+        file.metadata()
+            .is_ok_and(|it| it.is_file() && it.len() <= MAX_BYTES)
+    };
+    for file in folders.flatten().flatten().filter(is_small) {
+        let here = tempfile::tempdir().expect("a temporary folder");
+        let path = file.path();
+        let args = ["inspect", path.to_str().expect("UTF-8"), "--no-state"];
+        let opened = command(here.path(), &args).output();
+        if opened.is_ok_and(|output| output.status.success()) {
+            same_as_printed(&path);
+        }
+    }
 }
 
 #[test]

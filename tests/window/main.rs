@@ -11,6 +11,8 @@ mod program;
 mod program_window;
 #[path = "../common/reader.rs"]
 mod reader;
+#[path = "../common/real_sessions.rs"]
+mod real_sessions;
 #[path = "../providers/server.rs"]
 #[expect(dead_code, reason = "faults of servers have tests of their own")]
 mod server;

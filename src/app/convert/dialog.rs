@@ -196,7 +196,7 @@ fn row(ui: &mut Ui, aspect: &Aspect, widest: f32) {
 /// Shows what was written and its path.
 fn result(ui: &mut Ui, document: &Document, converted: &Converted, commands: &mut Commands) {
     let session = document.session();
-    let messages = session.messages.iter().filter(|m| m.in_history).count();
+    let messages = session.n_history();
     let is_lost = |aspect: &Aspect| aspect.is_content && !aspect.is_whole();
     let text = if converted.is_copy {
         let bytes = wording::grouped(converted.bytes as u64);

@@ -56,12 +56,12 @@ struct SessionEntry<'a> {
     calls: usize,
     /// Number of recorded compactions; null if the format does not record them.
     compactions: Option<usize>,
-    /// Largest context in tokens, including the one at the end.
-    peak_tokens: Tokens,
+    /// Largest context in tokens, including the one at the end; null without calls.
+    peak_tokens: Option<Tokens>,
     /// How exactly the peak is known.
     peak_accuracy: PeakAccuracy,
-    /// Largest context as a share of the usable window.
-    peak_share: Share,
+    /// Largest context as a share of the usable window; null without calls.
+    peak_share: Option<Share>,
     /// Number of conversations in the file.
     conversations: usize,
     /// The session that started this one as a sub-agent; null if none did.
@@ -146,6 +146,7 @@ fn session<'a>(
     summary: &'a SessionSummary,
     output_reserve: Tokens,
 ) -> SessionEntry<'a> {
+    let has_calls = summary.calls > 0;
     SessionEntry {
         location: SessionLocation {
             path: shown(&listed.found.path),
@@ -160,10 +161,10 @@ fn session<'a>(
         messages: summary.messages,
         calls: summary.calls,
         compactions: summary.records_compactions().then_some(summary.compactions),
-        peak_tokens: Tokens(summary.peak),
+        peak_tokens: has_calls.then_some(Tokens(summary.peak)),
         peak_accuracy: summary.peak_accuracy,
         // A window of 0 tokens gives no share; JSON has no infinity.
-        peak_share: Share(summary.peak_share(output_reserve).0.min(f64::MAX)),
+        peak_share: has_calls.then(|| Share(summary.peak_share(output_reserve).0.min(f64::MAX))),
         conversations: summary.conversations,
         parent: listed.parent.as_ref().map(|parent| ParentEntry {
             id: &parent.id,

@@ -192,12 +192,16 @@ fn row(text: &mut String, listed: &Listed, summary: &SessionSummary, output_rese
     };
     let peak = percent(summary.peak_share(output_reserve));
     let about = if peak.starts_with('<') { "" } else { about };
-    let peak = format!("{about}{peak}");
+    let (peak, size) = (format!("{about}{peak}"), tokens(Tokens(summary.peak)));
+    let context = if summary.calls > 0 {
+        format!("peak {peak:>5} of usable ({size})")
+    } else {
+        format!("no calls ({size} tokens)")
+    };
     let mut line = format!(
-        "{:<16}  {:<14}  peak {peak:>5} of usable ({})  {}",
+        "{:<16}  {:<14}  {context}  {}",
         time(listed.found.modified),
         listed.found.agent.unwrap_or(summary.format_label()),
-        tokens(Tokens(summary.peak)),
         counted(summary.messages, "message"),
     );
     if summary.compactions > 0 {

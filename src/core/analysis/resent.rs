@@ -107,11 +107,9 @@ fn none(case: &Case, message: usize) -> ResentMessage {
 }
 
 fn made(session: &Session, recorded: &Outcome) -> Vec<usize> {
-    let reports = session.calls.iter().any(|call| call.usage.is_some());
-    let calls = session.calls.iter().enumerate();
     let is_rejected = |call: usize| recorded.samples.get(call).is_some_and(|s| s.is_rejected);
-    let made = calls.scan(0, |made, (idx, call)| {
-        *made += usize::from((!reports || call.usage.is_some()) && !is_rejected(idx));
+    let made = (0..session.calls.len()).scan(0, |made, call| {
+        *made += usize::from(!is_rejected(call));
         Some(*made)
     });
     std::iter::once(0).chain(made).collect()

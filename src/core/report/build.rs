@@ -219,7 +219,7 @@ fn about(subject: &Subject<'_>, redactor: &mut Redactor) -> About {
         file,
         title,
         format: subject.format,
-        messages: session.messages.iter().filter(|m| m.in_history).count(),
+        messages: session.n_history(),
         turns: session.turns as usize,
         calls: session.calls.len(),
         calls_recorded: session.calls_from == CallsFrom::Recorded,

@@ -277,6 +277,11 @@ impl Session {
         kept.iter().copied().chain(since).collect()
     }
 
+    /// Returns the number of messages of the history. Messages that only recorded compactions wrote are not among them.
+    pub fn n_history(&self) -> usize {
+        self.messages.iter().filter(|m| m.in_history).count()
+    }
+
     /// Returns the largest context that the provider reported for one call.
     pub fn largest_reported(&self) -> Option<Tokens> {
         self.calls.iter().filter_map(Call::reported_size).max()

@@ -142,7 +142,7 @@ impl Size {
     /// Returns the size of a conversation.
     pub fn of(session: &Session) -> Self {
         Self {
-            messages: session.messages.iter().filter(|m| m.in_history).count(),
+            messages: session.n_history(),
             calls: session.calls.len(),
         }
     }

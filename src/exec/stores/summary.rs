@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Version of the summaries, increased when the summary of the same file changes. Older cached summaries are discarded.
-pub(super) const SUMMARY_VERSION: u32 = 6;
+pub(super) const SUMMARY_VERSION: u32 = 7;
 
 /// A session in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -158,7 +158,7 @@ impl SessionSummary {
             title: session.title.clone(),
             project: session.project.clone(),
             format: session.source.format.to_owned(),
-            messages: session.messages.iter().filter(|m| m.in_history).count(),
+            messages: session.n_history(),
             calls: session.calls.len(),
             compactions: session.compactions.len(),
             peak: peak.tokens.0,

@@ -68,7 +68,7 @@ impl SessionFigures {
         let system = &mut by_kind[Kind::System.index()];
         *system = *system - ledger.overhead;
         let peak = recorded.peak();
-        let messages = session.messages.iter().filter(|m| m.in_history).count();
+        let messages = session.n_history();
         let window = case.windows.largest();
         let unpriced = bills.calls.iter().find(|call| call.tariff.is_none());
         let model_of = |call: usize| session.calls[call].model.map(|idx| &session.models[idx]);

@@ -176,8 +176,7 @@ pub(super) fn summary_too_long(input: &InsightInput<'_>) -> Vec<Insight> {
 pub(super) fn few_messages(input: &InsightInput<'_>) -> Vec<Insight> {
     let heaviest = input.resent.heaviest(&input.case.session, FEW);
     let share = input.resent.share(&heaviest);
-    let messages = &input.case.session.messages;
-    let n_messages = messages.iter().filter(|m| m.in_history).count();
+    let n_messages = input.case.session.n_history();
     let Some(first) = heaviest
         .first()
         .filter(|_| share.0 >= MUCH && n_messages >= 5 * FEW)

@@ -9,7 +9,7 @@ use crate::formats::read_log::ReadLog;
 use crate::formats::transcript::Transcript;
 use crate::formats::{Input, ParseError, Parsed, json, mark};
 use crate::progress::Progress;
-use crate::session::{Body, Draft, Role, SubAgent, Track, Usage};
+use crate::session::{Body, Draft, Role, SubAgent, Track, Usage, says_too_long};
 use crate::units::Millis;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -154,6 +154,15 @@ impl OpenCodeReader {
         true
     }
 
+    /// Adds the call of an answer that failed without usage if the provider rejected its context as too long.
+    fn failed_call(&mut self, row: &Row, error: &str) {
+        let call = message::call_draft(row, None);
+        if says_too_long(&error.to_lowercase()) && !self.is_managed {
+            self.transcript.builder.call(call);
+            self.transcript.builder.fail_last_call(error);
+        }
+    }
+
     fn assistant(&mut self, row: &Row, notes: &mut Notes) -> bool {
         let info = row.value.get("info").unwrap_or(&Value::Null);
         let id = json::str_at(info, &["id"]);
@@ -209,6 +218,8 @@ impl OpenCodeReader {
             }
         }
         if has_failed {
+            let error = json::str_at(info, &["error", "data", "message"]);
+            self.failed_call(row, error.unwrap_or_default());
             self.transcript.builder.aborted();
         }
         if is_summary && !has_failed {
