@@ -7,9 +7,7 @@ use super::{
     Belief, Column, CurveKind, EventReport, Figures, FindingReport, LaneReport, Peak, Setting,
     SettingValue,
 };
-use crate::engine::{
-    self, ActionKind, Budget, Case, Count, Effect, Event, Knob, Outcome, Policy, Sample,
-};
+use crate::engine::{ActionKind, Case, Count, Effect, Event, Knob, Outcome, Policy, Sample};
 use crate::tokens::Accuracy;
 use std::collections::HashSet;
 
