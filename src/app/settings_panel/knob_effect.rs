@@ -63,9 +63,13 @@ fn trigger(
             wording::of_usable(budget.pressure(mark.actual))
         )
     };
-    if mark.actual > budget.usable() {
+    if budget.overflows(mark.actual) {
         let text = format!("{text}:\nit overflows before it acts");
         return KnobEffect::new(text, Tone::Bad);
+    }
+    if mark.actual > budget.usable() {
+        let text = format!("{text}:\nit reaches into the output reserve before it acts");
+        return KnobEffect::new(text, Tone::Warn);
     }
     KnobEffect::new(text, Tone::Plain)
 }

@@ -195,5 +195,9 @@ pub(in crate::app) fn figures(unit: CostUnit, score: &Score) -> String {
     if score.overflows > 0 {
         parts.push(wording::count(score.overflows, "overflow"));
     }
+    if score.into_reserve > 0 {
+        let calls = wording::count(score.into_reserve, "call");
+        parts.push(format!("{calls} into the reserve"));
+    }
     parts.join(" · ")
 }

@@ -56,6 +56,8 @@ pub(super) struct LaneEntry<'a> {
     compactions: Option<usize>,
     /// Number of calls that overflow; null with `--score`. Rejected attempts are part of `usd` only with `--bill-rejected`.
     overflows: Option<usize>,
+    /// Number of calls that reach into the output reserve without an overflow; null with `--score`.
+    into_reserve: Option<usize>,
     /// Tokens of the context of the last call; with `--score`, of the conversation or text.
     context_tokens: Tokens,
     /// Cost of the lane in USD; null if a price is unknown.
@@ -170,6 +172,7 @@ impl Evaluated {
             lane: &lane.name,
             compactions: lane.compactions,
             overflows: lane.overflows,
+            into_reserve: lane.into_reserve,
             context_tokens: survival.tokens,
             usd: lane.cost.map(|usd| usd.0),
             removed_facts: survival.has_removed,

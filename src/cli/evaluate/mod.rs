@@ -97,6 +97,8 @@ struct EvaluatedLane {
     compactions: Option<usize>,
     /// Calls that overflow. Rejected attempts are part of the cost only with `--bill-rejected`. None for a scored text.
     overflows: Option<usize>,
+    /// Calls that reach into the output reserve without an overflow. None for a scored text.
+    into_reserve: Option<usize>,
     /// None if a price is unknown.
     cost: Option<Usd>,
 }
@@ -262,6 +264,7 @@ fn evaluate(id: &SessionId, case: &Case, played: &[Played], billing: Billing<'_>
             survival: LaneSurvival::new(&facts, case, &lane.outcome),
             compactions: compactions(case, lane),
             overflows: Some(lane.outcome.overflows),
+            into_reserve: Some(lane.outcome.into_reserve()),
             cost: cost.total(),
         }
     });

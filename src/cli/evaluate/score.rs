@@ -52,6 +52,7 @@ pub(super) fn score(
                     survival,
                     compactions: None,
                     overflows: None,
+                    into_reserve: None,
                     cost: None,
                 }],
             )

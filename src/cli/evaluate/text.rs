@@ -133,6 +133,7 @@ impl Evaluated {
             ("verbatim only", cells(&verbatim)),
             ("used while lost", cells(&used)),
             ("overflows", cells(&|lane| number(lane.overflows))),
+            ("into the reserve", cells(&|lane| number(lane.into_reserve))),
             ("compactions", cells(&|lane| number(lane.compactions))),
             (size, cells(&|lane| tokens(lane.survival.tokens))),
             (

@@ -90,9 +90,9 @@ pub(super) fn unhandled(run: &PolicyRun<'_>) -> Option<Finding> {
         call: first.call,
         times: rejected.len(),
         text: format!(
-            "Calls are rejected ({}; the first at {} of usable), and this policy has no handler for that.",
+            "Calls are rejected ({}; the first at {} of the window), and this policy has no handler for that.",
             times(rejected.len()),
-            whole_percent(first.pressure)
+            whole_percent(first.tokens.share_of(first.window))
         ),
     })
 }
