@@ -218,7 +218,7 @@ fn peak(ui: &mut Ui, summary: &SessionSummary) {
         PeakAccuracy::Estimated => ("≈", "estimated at least in part"),
     };
     let tone = palette(ui);
-    let color = if share.0 >= 1.0 {
+    let color = if summary.is_above_window() {
         tone.bad
     } else if share.0 >= 0.75 {
         tone.warn

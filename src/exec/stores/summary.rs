@@ -150,6 +150,11 @@ impl SessionSummary {
         Share(shares.fold(0.0, f64::max))
     }
 
+    /// Returns whether a context was larger than its context window.
+    pub fn is_above_window(&self) -> bool {
+        self.fills.iter().any(|(tokens, window)| tokens > window)
+    }
+
     fn of(session: &Session, peak: Peak, conversations: usize) -> Self {
         let CallIds { begun, ids } = CallIds::of(session);
         Self {
