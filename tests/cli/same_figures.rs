@@ -2,7 +2,7 @@
 
 use crate::program::plimsoll;
 use crate::real_sessions;
-use crate::support::{folder, json, samples, stderr, stdout};
+use crate::support::{folder, samples, stderr};
 use serde_json::{Value, json as value};
 use std::fs;
 use std::path::{Path, PathBuf};
