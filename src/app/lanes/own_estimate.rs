@@ -29,6 +29,7 @@ pub(super) fn figure(input: &LanesInput<'_>, lane: Option<usize>) -> Figure {
             text: format!("actual {}", wording::fullness(actual)),
             note: "",
             tone: if is_blind { Tone::Bad } else { Tone::Weak },
+            is_within_error: false,
         }),
         ..Figure::new("believed", wording::fullness(believed), hint)
     }
