@@ -156,7 +156,7 @@ impl OpenCodeReader {
 
     /// Adds the call of an answer that failed without usage if the provider rejected its context as too long.
     fn failed_call(&mut self, row: &Row, error: &str) {
-        let call = message::call_draft(row, None);
+        let call = message::call_draft(row, None, false);
         if says_too_long(&error.to_lowercase()) && !self.is_managed {
             self.transcript.builder.call(call);
             self.transcript.builder.fail_last_call(error);
