@@ -10,24 +10,25 @@ fn window(size: Vec2) -> Window {
 }
 
 /// All figures of a head, in this order.
-const FIGURES: [&str; 7] = [
+const FIGURES: [&str; 8] = [
     "peak",
     "cost",
     "at risk",
     "compactions",
     "sent",
     "overflows",
+    "into the reserve",
     "blind edits",
 ];
 
 #[test]
 fn lane_heads_show_the_same_figures_at_every_width_on_one_row() {
-    for (size, lanes, n_figures) in [
-        ([2560.0, 1440.0], 3, 7),
-        ([1920.0, 1200.0], 3, 6),
+    for (size, lanes, least) in [
+        ([2560.0, 1440.0], 3, 8),
+        ([1920.0, 1200.0], 3, 5),
         ([1440.0, 900.0], 3, 4),
         ([1440.0, 900.0], 6, 2),
-        ([1280.0, 720.0], 3, 4),
+        ([1280.0, 720.0], 3, 3),
         ([1280.0, 720.0], 6, 2),
         ([800.0, 600.0], 3, 2),
     ] {
@@ -42,12 +43,15 @@ fn lane_heads_show_the_same_figures_at_every_width_on_one_row() {
             .collect();
         assert_eq!(heads.len(), lanes);
         let mut tops = Vec::new();
-        for label in &FIGURES[..n_figures] {
+        for label in FIGURES {
             let rects: Vec<Rect> = window
-                .get_all_by_label(label)
+                .query_all_by_label(label)
                 .map(|node| node.rect())
                 .filter(|rect| heads.iter().any(|head| head.contains_rect(*rect)))
                 .collect();
+            if rects.is_empty() {
+                continue;
+            }
             assert_eq!(rects.len(), lanes, "{label} at {size:?}");
             // At the same position in each lane.
             for (rect, head) in rects.iter().zip(&heads) {
@@ -61,6 +65,7 @@ fn lane_heads_show_the_same_figures_at_every_width_on_one_row() {
             }
             tops.push(rects[0]);
         }
+        assert!(tops.len() >= least, "{} figures at {size:?}", tops.len());
         for pair in tops.windows(2) {
             assert_eq!(pair[0].top(), pair[1].top(), "one row at {size:?}");
             assert!(pair[0].right() < pair[1].left(), "no overlap at {size:?}");

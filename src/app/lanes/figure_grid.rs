@@ -18,10 +18,8 @@ const SPACE: egui::Rangef = egui::Rangef {
     min: 8.0,
     max: 20.0,
 };
-/// Number of figures that every head shows: peak and cost, or an alarming one in place of the cost.
+/// Number of figures that every head shows, before alarming ones: peak, which is red if a call overflows, and cost.
 const LEAST: usize = 2;
-/// Number of figures that stay in front of alarming ones: the peak, to which all lanes are compared first.
-const FIRST: usize = 1;
 
 /// The figures that fit in one row of a head, identical in every head.
 pub(super) struct Grid {
@@ -46,7 +44,7 @@ impl RankedFigures {
             }
         }
         let mut ranked: Vec<_> = figures.into_iter().enumerate().collect();
-        ranked.sort_by_key(|(nth, (is_alarming, _))| *nth >= FIRST && !is_alarming);
+        ranked.sort_by_key(|(nth, (is_alarming, _))| *nth >= LEAST && !is_alarming);
         Self(
             ranked
                 .into_iter()

@@ -75,8 +75,14 @@ pub(super) fn all_figures(input: &LanesInput<'_>, lane: Option<usize>) -> Vec<Fi
         |text: fn(&LaneLoss) -> String| of_calls(loss.map_or_else(|| "…".to_owned(), text));
     let n_blind = |loss: &LaneLoss| wording::grouped(loss.found.at_risk.blind_edits.len() as u64);
     let [peak_by, cost_by, sent_by, at_risk_by] = differences(input, lane);
+    let overflow_tone = if run.outcome.overflows > 0 {
+        Tone::Bad
+    } else {
+        Tone::Plain
+    };
     let mut all = vec![
         Figure {
+            tone: overflow_tone,
             difference: peak_by,
             ..Figure::new(
                 "peak",
@@ -105,11 +111,7 @@ pub(super) fn all_figures(input: &LanesInput<'_>, lane: Option<usize>) -> Vec<Fi
             ..Figure::new("sent", of_calls(tokens(input, run.sent)), hints::sent_hint)
         },
         Figure {
-            tone: if run.outcome.overflows > 0 {
-                Tone::Bad
-            } else {
-                Tone::Plain
-            },
+            tone: overflow_tone,
             ..Figure::new(
                 "overflows",
                 count(run.outcome.overflows),
