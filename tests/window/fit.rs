@@ -73,12 +73,18 @@ fn lane_heads_show_the_same_figures_at_every_width_on_one_row() {
     }
 }
 
-/// Returns the parts of the lanes' rows that are inside the window, from top to bottom.
+/// Returns the lanes' rows that are whole inside their panel, from top to bottom.
 fn rows(window: &Window) -> Vec<Rect> {
     let drawer = window.get_by_role_and_label(Role::Tab, "Messages").rect();
+    let edges = window.query_all_by_role_and_label(Role::Slider, "Resize panel");
+    // The edge between the lanes and the drawer.
+    let edges = edges.map(|edge| edge.rect().center().y);
+    let edge = edges
+        .filter(|y| *y <= drawer.center().y)
+        .fold(0.0, f32::max);
     let options = window.get_all_by_role(Role::ListBoxOption);
     let rows = options.map(|row| row.rect());
-    rows.filter(|row| row.bottom() <= drawer.top()).collect()
+    rows.filter(|row| row.bottom() <= edge).collect()
 }
 
 #[test]

@@ -27,6 +27,8 @@ const MAX_STRETCH: f32 = 1.25;
 /// Minimum number of visible rows, in a low window and in others.
 const MIN_ROWS: [f32; 2] = [1.0, 6.0];
 
+/// Height in points of the lines above and below the lanes, so that whole rows fit between them.
+const EDGE: f32 = 2.0;
 /// Height in points of the horizontal scroll bar, which is always visible and has its own space.
 const BAR: f32 = 8.0;
 
@@ -36,7 +38,7 @@ pub(in crate::app) fn least_height(ui: &Ui, session: &OpenSession<'_>, available
     let width = width(input, &RankedFigures::new(ui, input), available);
     let has_bar = width * n_columns(input) as f32 > available + 0.5;
     let rows = MIN_ROWS[usize::from(head::is_high_window(ui))];
-    head::height(ui) + rows * ROW + if has_bar { BAR } else { 0.0 }
+    head::height(ui) + rows * ROW + EDGE + if has_bar { BAR } else { 0.0 }
 }
 
 /// Returns the width of each lane, in points. If not all fit, no lane is cut as long as little is left over.
