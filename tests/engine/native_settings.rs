@@ -47,6 +47,11 @@ fn settings_are_read_from_the_files_that_enclose_them() {
             ("compression_trigger", 0.7),
         ),
         (
+            "agent:\n  history_processors:\n    - type: cache_control\n      last_n_messages: 2\n    - type: last_n_observations\n      n: 7\n",
+            "swe-agent",
+            ("n", 7.0),
+        ),
+        (
             r#"{"context_management": {"edits": [{"type": "clear_thinking_20251015"}, {"type": "clear_tool_uses_20250919",
                "trigger": {"type": "input_tokens", "value": 50000}, "keep": {"type": "tool_uses", "value": 5}}]}}"#,
             "anthropic",

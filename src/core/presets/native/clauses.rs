@@ -52,6 +52,14 @@ impl<'a> ClauseKeys<'a> {
                     )
                 }));
             }
+            if let Some(switch) = switch.filter(|switch| is_on(switch, knobs))
+                && limits.len() < 2
+            {
+                let switch = &switch.name;
+                notes.push(format!(
+                    "{switch} has no effect without several {name}: not written."
+                ));
+            }
             let mut pairs = limits
                 .iter()
                 .map(|(kind, knob)| ((*kind).to_owned(), native_value(knob, value(knob))));

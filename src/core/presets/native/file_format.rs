@@ -138,6 +138,23 @@ fn yaml(settings: &[Setting<'_>]) -> String {
     text
 }
 
+/// Writes objects as items of a list: the first key of a setting becomes the `type` of its item.
+pub(super) fn yaml_items(settings: &[Setting<'_>], place: &[&str]) -> String {
+    let mut text = String::new();
+    for (depth, key) in place.iter().enumerate() {
+        let _ = writeln!(text, "{}{key}:", "  ".repeat(depth));
+    }
+    let indent = "  ".repeat(place.len());
+    for item in settings.chunk_by(|one, next| one.path[0] == next.path[0]) {
+        let _ = writeln!(text, "{indent}- type: {}", item[0].path[0]);
+        for setting in item {
+            let key = setting.path[1..].join(".");
+            let _ = writeln!(text, "{indent}  {key}: {}", setting.value);
+        }
+    }
+    text
+}
+
 /// Parses `key SIGN value` of each line that has one, without quotes, trailing comma and comment.
 fn pairs(text: &str, sign: char) -> Value {
     let pair = |line: &str| {

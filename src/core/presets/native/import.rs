@@ -120,6 +120,37 @@ fn places(whole: &Value, keys: &[&str]) -> Vec<Value> {
     vec![lifted]
 }
 
+/// Moves the items of the list below these keys to the top, each under its `type`.
+fn lift_items(found: &mut Value, keys: &[&str]) {
+    let Some(list) = keys.last() else {
+        return;
+    };
+    let own = [*list];
+    let items = [keys, &own[..]]
+        .into_iter()
+        .flat_map(|place| values_at(found, place));
+    let items: Vec<Value> = items
+        .filter_map(Value::as_array)
+        .flatten()
+        .cloned()
+        .collect();
+    let Some(top) = found.as_object_mut().filter(|_| !items.is_empty()) else {
+        return;
+    };
+    top.remove(*list);
+    if let Some(Value::Object(parent)) = top.get_mut(keys[0]) {
+        parent.remove(*list);
+    }
+    for mut item in items {
+        if let Some(fields) = item.as_object_mut()
+            && let Some(Value::String(name)) = fields.remove("type")
+            && !top.contains_key(&name)
+        {
+            top.insert(name, item);
+        }
+    }
+}
+
 /// Returns the values below these keys; `*` means each item of a list.
 fn values_at<'a>(value: &'a Value, keys: &[&str]) -> Vec<&'a Value> {
     match keys.split_first() {
@@ -346,6 +377,7 @@ fn imported(
         let selection = select(&mut found, &known);
         (n_removed, imported.notes) = (selection.n_removed, selection.notes);
     }
+    lift_items(&mut found, native.items);
     let mut read_constants = imported.read_constants(native, &mut found);
     let found = &found;
     let (clauses, mut read) = ClauseKeys::of(&policy).read(found);
@@ -363,8 +395,7 @@ fn imported(
     leaves(found, "", &mut all);
     imported.unread = all
         .into_iter()
-        // Expressions of a program, such as variables.
-        .filter(|(_, value)| !(value.is_null() && native.form == FileFormat::PythonCall))
+        .filter(|(_, value)| !(is_expression(value) && native.form == FileFormat::PythonCall))
         .map(|(path, _)| path)
         .filter(|path| !read.contains(path))
         .collect();
@@ -380,6 +411,14 @@ fn is_on(value: &Value) -> bool {
         Value::String(text) => ON.contains(&&*text.trim().to_lowercase()),
         other => other.as_bool() == Some(true) || other.as_u64().is_some_and(|n| n > 0),
     }
+}
+
+/// Returns whether a value of a program is no literal, such as a variable, or a list with one.
+fn is_expression(value: &Value) -> bool {
+    value.is_null()
+        || value
+            .as_array()
+            .is_some_and(|items| items.iter().any(is_expression))
 }
 
 /// Collects everything that is not a mapping, with its path.

@@ -101,6 +101,9 @@ impl Native {
                 });
             }
         }
+        if !self.items.is_empty() {
+            return file_format::yaml_items(&settings, self.items);
+        }
         let place = self.also_in.first().filter(|_| self.is_enclosed);
         self.form
             .write(kind, &settings, place.map_or(&[], |(_, keys)| keys))

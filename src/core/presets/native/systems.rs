@@ -25,6 +25,8 @@ pub struct Native {
     pub window: Option<&'static str>,
     /// The `type` of each limit that is an object.
     pub(super) limit_kinds: &'static [(&'static str, &'static str)],
+    /// Keys of a list whose items are the objects of the settings, each with its name as `type`.
+    pub(super) items: &'static [&'static str],
     /// The configuration is written within the first place of `also_in`.
     pub(super) is_enclosed: bool,
     /// Presets with the class or the `type` that their configuration names.
@@ -46,6 +48,7 @@ const fn native(system: &'static str, form: FileFormat, file: &'static str) -> N
         off: &[],
         window: None,
         limit_kinds: &[],
+        items: &[],
         is_enclosed: false,
         kinds: &[],
         import_whole: None,
@@ -199,11 +202,10 @@ pub static NATIVE: &[Native] = &[
         ..native("hermes", Yaml, "config.yaml")
     },
     native("qwen-code", Json, "settings.json"),
-    native(
-        "swe-agent",
-        Yaml,
-        "history processors by type (each to be an item of the list)",
-    ),
+    Native {
+        items: &["agent", "history_processors"],
+        ..native("swe-agent", Yaml, "config.yaml")
+    },
     native("aider", Yaml, ".aider.conf.yml"),
     native(
         "openai-agents",
