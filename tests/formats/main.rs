@@ -20,6 +20,7 @@ mod databases;
 mod description;
 mod detection;
 mod dice;
+mod glued;
 mod hostile;
 mod hostile_places;
 mod hostile_values;

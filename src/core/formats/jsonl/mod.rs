@@ -217,6 +217,28 @@ mod tests {
     }
 
     #[test]
+    fn finds_every_whole_record_after_one_truncated_anywhere() {
+        let cut = r#"{"type":"user","n":[1.5e3,true],"m":{"content":[{"type":"text","text":"a \u00e9\n{\"x\": 1}"}]}}"#;
+        let whole = r#"{"type":"next","n":{"type":"inner"}}"#;
+        for end in 1..cut.len() {
+            for (after, found) in [("", 1), (whole, 2), (&cut[..end], 1)] {
+                let bytes = format!("{}{whole}{after}\n{whole}\n", &cut[..end]);
+                let (records, warnings) = read(bytes.as_bytes());
+                assert!(records.iter().all(|r| r.value["type"] == "next"), "{bytes}");
+                assert_eq!(records.len(), found + 1, "{bytes}: {records:?}");
+                assert!(!warnings.is_empty(), "{bytes}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_of_many_broken_records_takes_linear_time() {
+        let line = r#"{"a":[{"b":"{"#.repeat(20_000);
+        let (records, _) = read(format!("{line}\n{{\"c\":1}}\n").as_bytes());
+        assert_eq!(records.len(), 1);
+    }
+
+    #[test]
     fn replaces_text_that_no_string_can_hold() {
         let bytes = b"{\"a\":\"x\\ud83d\"}{\"b\":\"\\ud83d\\ude00\\\\ud83d\"}\n{\"c\":\"\xff\"}\n\0\0{\"d\":\"\0\"}\n";
         let (records, warnings) = read(bytes);

@@ -5,11 +5,9 @@ use super::lines::Line;
 use super::problem::Problem;
 use crate::formats::json;
 use crate::session::Span;
-use serde::de::IgnoredAny;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use std::borrow::Cow;
-
-/// Maximum number of attempts to find a record after invalid text on the same line.
-const MAX_RESYNCS: usize = 8;
+use std::fmt;
 
 pub(super) fn read_line(line: &Line<'_>) -> (Vec<Record>, Vec<Problem>) {
     if json::has_too_many_values(line.text) {
@@ -60,10 +58,10 @@ fn read_odd_line(line: &Line<'_>) -> (Vec<Record>, Vec<Problem>) {
         problems.push(Problem::Concatenated(records.len()));
     }
     match broken {
-        Some((at, error)) if line.is_open && error.is_eof() => {
-            problems.push(Problem::Torn(text.len() - at));
+        Some(broken) if line.is_open && broken.error.is_eof() => {
+            problems.push(Problem::Torn(text.len() - broken.at));
         }
-        Some((_, error)) => problems.push(Problem::Bad(error.to_string())),
+        Some(broken) => problems.push(Problem::Bad(broken.error.to_string())),
         None => {}
     }
     (records, problems)
@@ -80,33 +78,125 @@ fn without_nul(text: &[u8]) -> Cow<'_, [u8]> {
         .into()
 }
 
-/// Returns the byte ranges of a line's values, and the position and reason of the first error.
-fn split(text: &[u8], resync: bool) -> (Vec<Span>, Option<(usize, serde_json::Error)>) {
-    let (mut spans, broken) = values(text, 0);
-    let Some((at, error)) = broken else {
-        return (spans, None);
-    };
-    if resync {
-        // A program crashed while it wrote, and the next one continued on the same line.
-        let starts = text[at..]
-            .windows(2)
-            .enumerate()
-            .skip(1)
-            .filter(|(_, w)| *w == b"{\"");
-        for (offset, _) in starts.take(MAX_RESYNCS) {
-            let (found, rest) = values(text, at + offset);
-            if rest.is_none() {
-                spans.extend(found);
-                break;
-            }
-        }
-    }
-    (spans, Some((at, error)))
+/// The values of a line, and the error after them.
+type Values = (Vec<Span>, Option<Broken>);
+
+/// A value that could not be read.
+struct Broken {
+    /// Its position.
+    at: usize,
+    /// Position of the first byte that cannot continue it.
+    invalid: usize,
+    error: serde_json::Error,
 }
 
-/// Returns the byte ranges of the consecutive values from `start`. Strings are not decoded, so that values with text
-/// that no `String` can hold are found as well.
-fn values(text: &[u8], start: usize) -> (Vec<Span>, Option<(usize, serde_json::Error)>) {
+/// Maximum distance between the start of a record and the byte after which a truncated record becomes invalid: `\u` of a
+/// truncated text takes four bytes, and a quote in the next record ends a truncated text.
+const MAX_OVERLAP: usize = 3;
+
+/// Returns the byte ranges of a line's records and the first error.
+///
+/// A program may crash while it writes a record, and the next one continues on the same line. Every whole record after a
+/// truncated one is found, but no object inside of the truncated one.
+fn split(text: &[u8], is_complete: bool) -> Values {
+    let (mut spans, mut broken) = values(text, 0);
+    let mut first = None;
+    while let Some(error) = broken.take() {
+        let is_eof = error.error.is_eof();
+        let end = if is_eof { text.len() } else { error.invalid };
+        // The open last line may end within a record.
+        let has_whole = is_complete || !is_eof;
+        if let Some(found) = has_whole.then(|| continued(&text[..end], error.at)).flatten() {
+            spans.extend(found);
+            let (more, rest) = values(text, end);
+            spans.extend(more);
+            broken = rest;
+        } else if let Some((more, rest)) = (!is_eof).then(|| next_records(text, &error)).flatten() {
+            spans.extend(more);
+            broken = rest;
+        }
+        first.get_or_insert(error);
+    }
+    (spans, first)
+}
+
+/// Finds the next whole records after an error.
+fn next_records(text: &[u8], broken: &Broken) -> Option<Values> {
+    let mut least = broken.invalid.saturating_sub(MAX_OVERLAP).max(broken.at + 1);
+    for start in record_starts(text, least) {
+        if start < least {
+            continue;
+        }
+        let (found, rest) = values(text, start);
+        // The next record may be truncated, too. After an object inside of a record, a comma or a bracket follows.
+        let is_record = rest.as_ref().is_none_or(|rest| text[rest.at..].starts_with(b"{\""));
+        match found.last() {
+            Some(_) if is_record => return Some((found, rest)),
+            // The others of these values end at the same error.
+            Some(last) if found.len() > 1 => least = last.end,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Finds a whole record at the end of the text that the truncated record at `at` would continue with as one of its values.
+/// It begins with the same keys, unlike objects inside of a record.
+fn continued(text: &[u8], at: usize) -> Option<Vec<Span>> {
+    let keys = first_keys(&text[at..]);
+    record_starts(text, at + 1).find_map(|start| {
+        let is_alike = !keys.is_empty() && first_keys(&text[start..]).starts_with(&keys);
+        let (found, rest) = is_alike.then(|| values(text, start))?;
+        rest.is_none().then_some(found)
+    })
+}
+
+/// Finds the positions at which an object with a member may begin.
+fn record_starts(text: &[u8], from: usize) -> impl Iterator<Item = usize> {
+    memchr::memmem::find_iter(&text[from.min(text.len())..], b"{\"").map(move |at| from + at)
+}
+
+/// Returns the first two keys of an object, which may be truncated after them.
+fn first_keys(text: &[u8]) -> Vec<String> {
+    let mut keys = FirstKeys::default();
+    // Ends with an error at the third key, or where the text does.
+    let _ = (&mut keys).deserialize(&mut serde_json::Deserializer::from_slice(text));
+    keys.0
+}
+
+/// Collects the first two keys of an object.
+#[derive(Default)]
+struct FirstKeys(Vec<String>);
+
+impl<'de> DeserializeSeed<'de> for &mut FirstKeys {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for &mut FirstKeys {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while self.0.len() < 2
+            && let Some(key) = map.next_key::<String>()?
+        {
+            self.0.push(key);
+            map.next_value::<IgnoredAny>()?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the byte ranges of the consecutive values from `start`, and the error after them. Strings are not decoded, so
+/// that values with text that no `String` can hold are found as well.
+fn values(text: &[u8], start: usize) -> Values {
     let mut spans = Vec::new();
     let mut stream = serde_json::Deserializer::from_slice(&text[start..]).into_iter::<IgnoredAny>();
     loop {
@@ -115,7 +205,17 @@ fn values(text: &[u8], start: usize) -> (Vec<Span>, Option<(usize, serde_json::E
         match stream.next() {
             None => return (spans, None),
             Some(Ok(_)) => spans.push(from..start + stream.byte_offset()),
-            Some(Err(error)) => return (spans, Some((from, error))),
+            Some(Err(error)) => {
+                let invalid = from.max(start + error.column().saturating_sub(1));
+                return (
+                    spans,
+                    Some(Broken {
+                        at: from,
+                        invalid,
+                        error,
+                    }),
+                );
+            }
         }
     }
 }
