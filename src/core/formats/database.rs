@@ -18,7 +18,8 @@ pub struct Database {
     pub entries: fn(&Rows) -> Vec<Entry>,
     /// Returns the queries for the data of a session.
     pub queries: fn(&Entry) -> Vec<TableQuery>,
-    /// Builds a session's document from the rows of its queries.
+    /// Builds a session's document from the rows of its queries. It contains each row at most once, so that its size
+    /// is bounded by theirs, whatever ids a damaged database repeats.
     pub document: fn(&Entry, &[Rows]) -> Vec<u8>,
 }
 

@@ -275,3 +275,40 @@ fn reading_can_be_cancelled_and_links_use_the_log_of_their_target() {
         assert_eq!(opened(&link, 0).unwrap().case.session.title, "logged");
     }
 }
+
+#[test]
+fn repeated_ids_do_not_multiply_the_document() {
+    let folder = tempfile::tempdir().unwrap();
+    let opencode = made(folder.path()).unwrap();
+    // A thousand messages with one id, and a large part of that message.
+    run(
+        &opencode,
+        "DROP TABLE message;
+         CREATE TABLE message (id text, session_id text, time_created integer, data text);
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+           INSERT INTO message SELECT 'msg_x', 'ses_1', i, '{\"role\": \"user\"}' FROM n;
+         INSERT INTO part (id, message_id, session_id, time_created, time_updated, data)
+           SELECT 'prt_x', 'msg_x', 'ses_1', 1, 1, '{\"type\": \"text\", \"text\": \"' || printf('%.*c', 200000, 'x') || '\"}';",
+    )
+    .unwrap();
+    let cursor = folder.path().join("state.vscdb");
+    run(
+        &cursor,
+        "CREATE TABLE cursorDiskKV (key text, value text);
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+           INSERT INTO cursorDiskKV SELECT 'composerData:c', '{\"composerId\": \"c\", \"fullConversationHeadersOnly\": ['
+             || group_concat('{\"bubbleId\": \"b\", \"type\": 1}') || ']}' FROM n;
+         INSERT INTO cursorDiskKV
+           SELECT 'bubbleId:c:b', '{\"bubbleId\": \"b\", \"type\": 1, \"text\": \"' || printf('%.*c', 200000, 'x') || '\"}';",
+    )
+    .unwrap();
+    for path in [opencode, cursor] {
+        let loaded = opened(&path, 0).unwrap();
+        let session = &loaded.case.session;
+        let (bytes, name) = (session.source.bytes.len(), path.display());
+        assert!(bytes < 500_000, "{name}: {bytes} bytes");
+        let large = session.parts.iter().filter(|part| part.body.text().len() == 200_000);
+        assert_eq!(large.count(), 1, "{name}");
+        assert!(!loaded.warnings.is_empty(), "{name}");
+    }
+}

@@ -121,11 +121,11 @@ fn document(entry: &Entry, rows: &[Rows]) -> Vec<u8> {
     object(members.into_iter())
 }
 
-/// Returns the messages in the order of the conversation's list. A missing message becomes its id, which the reader
-/// reports.
+/// Returns the messages in the order of the conversation's list. A message that is missing or listed before becomes its
+/// id, which the reader reports.
 fn ordered(entry: &Entry, head: &[u8], bubbles: &Rows) -> Vec<Vec<u8>> {
     let start = format!("bubbleId:{}:", entry.id);
-    let by_id: HashMap<&str, Record<'_>> = bubbles
+    let mut by_id: HashMap<&str, Record<'_>> = bubbles
         .iter()
         .filter_map(|row| Some((row.text("key").strip_prefix(&*start)?, row)))
         .collect();
@@ -140,7 +140,7 @@ fn ordered(entry: &Entry, head: &[u8], bubbles: &Rows) -> Vec<Vec<u8>> {
         let listed = json::parse_span(head, &span)?;
         let id = json::str_at(&listed, &["bubbleId"])?;
         let kept = by_id
-            .get(id)
+            .remove(id)
             .map(|row| bubble(row.text("value").as_bytes()));
         Some(kept.unwrap_or_else(|| Value::from(id).to_string().into_bytes()))
     };

@@ -18,7 +18,7 @@ pub(super) fn combined(files: &[FolderFile]) -> Option<Vec<u8>> {
     messages.sort_by_key(|file| file.file_name());
     let message = |file: &&FolderFile| {
         let id = file.file_name().trim_end_matches(".json");
-        let own_parts = parts.get(id).into_iter().flat_map(BTreeMap::values);
+        let own_parts = parts.remove(id).into_iter().flat_map(BTreeMap::into_values);
         let parts = list(own_parts.map(|part| part.value()));
         object([("info", file.value()), ("parts", parts)].into_iter())
     };

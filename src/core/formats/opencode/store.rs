@@ -77,7 +77,8 @@ fn document(entry: &Entry, rows: &[Rows]) -> Vec<u8> {
     messages.sort_by_key(|row| (row.integer("time_created"), row.text("id")));
     let message = |row: &Record<'_>| {
         let id = row.text("id");
-        let mut parts = parts_by_message.get(id).cloned().unwrap_or_default();
+        // A damaged database may repeat an id: the parts are written once, for its first message.
+        let mut parts = parts_by_message.remove(id).unwrap_or_default();
         parts.sort_by_key(|part| part.text("id"));
         let part = |part: &Record<'_>| {
             let ids = [
