@@ -1,8 +1,8 @@
 //! The properties of a session file format.
 
 use super::{
-    Database, FolderFile, Input, ParseError, Parsed, Probe, RecordedData, Refused, Resume,
-    SessionIdentity,
+    Database, FolderFile, Input, ParseError, Parsed, Probe, RecordIds, RecordedData, Refused,
+    Resume, SessionIdentity, editing,
 };
 use crate::progress::Progress;
 use crate::session::{Managed, ModelVendor, Session, Span};
@@ -47,6 +47,8 @@ pub struct Format {
     pub extension: Option<&'static str>,
     /// Returns the byte ranges of a record that a managed conversation keeps verbatim (default: the whole record).
     pub kept: Option<Kept>,
+    /// Ids of records, if the program requires that they are unique.
+    pub record_ids: Option<RecordIds>,
     /// Integration with a program that can resume such a session.
     pub resume: Option<Resume>,
 }
@@ -130,6 +132,14 @@ impl Format {
         };
         if session.source.format == self.name {
             let write = self.write_own.ok_or_else(|| cannot("writing"))?;
+            if let Some(call) = editing::result_without_call(session, managed) {
+                return Err(CannotExport {
+                    reason: format!(
+                        "the result of call {call} is kept without the call, but {} stores both in one record",
+                        self.label
+                    ),
+                });
+            }
             return write(session, managed);
         }
         let write = self.write_other;
@@ -160,6 +170,7 @@ impl Format {
         write_other: None,
         extension: None,
         kept: None,
+        record_ids: None,
         resume: None,
     };
 }

@@ -109,6 +109,7 @@ mod notes;
 mod parsed;
 mod probe;
 mod read_log;
+mod record_ids;
 mod recorded_data;
 mod resume;
 mod text_lines;
@@ -129,6 +130,7 @@ pub use format::{CannotExport, Format, Kept, ResultPosition, SubAgentFiles};
 pub use identity::{SessionIdentity, SubAgentCalls, identity, identity_of};
 pub use parsed::{ImportReport, Input, ParseError, Parsed, RecordCount, Refused, Warning};
 pub use probe::Probe;
+pub use record_ids::RecordIds;
 pub use recorded_data::{Availability, RecordedData, availability, records_compactions};
 pub use resume::{NewSession, NewSessionWriter, Resumable, Resume};
 

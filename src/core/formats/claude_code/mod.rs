@@ -20,7 +20,7 @@ mod tree;
 
 use super::json::BorrowedValue;
 use super::read_log::ReadLog;
-use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, SubAgentFiles, json, jsonl};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordIds, RecordedData, SubAgentFiles, json, jsonl};
 use crate::progress::Progress;
 use crate::session::{ModelVendor, Span};
 pub use agents::AgentCalls;
@@ -44,6 +44,7 @@ pub(super) const FORMAT: Format = Format {
     sub_agent_files: Some(SubAgentFiles::SessionFolder),
     extension: Some("jsonl"),
     kept: Some(export::embedded::kept),
+    record_ids: Some(RECORD_IDS),
     resume: Some(resume::RESUME),
     ..Format::READ_ONLY
 };
@@ -72,6 +73,13 @@ const TYPES: &[&str] = &[
     "pr-link",
     "bridge-session",
 ];
+
+/// Ids that the program requires to be unique.
+const RECORD_IDS: RecordIds = RecordIds {
+    list: "",
+    path: &["uuid"],
+    parts: None,
+};
 
 fn detect(probe: &Probe) -> Option<String> {
     let records = probe.records();

@@ -3,7 +3,7 @@
 use super::{Editing, MessageChanges, PartChange};
 use crate::formats::{Format, Input};
 use crate::progress::Progress;
-use crate::session::{Managed, ManagedEntry, Role, Session, Span};
+use crate::session::{Body, Managed, ManagedEntry, Role, Session, Span};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
@@ -55,6 +55,38 @@ fn is_all_kept(session: &Session, managed: &Managed) -> bool {
     let is_kept = |(idx, entry): (usize, &ManagedEntry)| matches!(entry, ManagedEntry::Kept { message } if *message == idx);
     managed.entries.len() == session.messages.len()
         && managed.entries.iter().enumerate().all(is_kept)
+}
+
+/// Returns a call whose result is kept without it, although both are in one record, which cannot hold the result alone.
+pub(in crate::formats) fn result_without_call<'a>(
+    session: &'a Session,
+    managed: &Managed,
+) -> Option<&'a str> {
+    let changes = MessageChanges::new(managed);
+    let (mut calls, mut kept_calls) = (HashSet::new(), HashSet::new());
+    let mut results = Vec::new();
+    for (idx, message) in session.messages.iter().enumerate() {
+        let parts = session.parts_of(message).iter();
+        for (part, change) in parts.zip(changes.of(idx, message)) {
+            let record = message.raw.get(part.record as usize);
+            let Some(start) = record.map(|span| span.start) else {
+                continue;
+            };
+            let is_kept = change != PartChange::Removed;
+            match &part.body {
+                Body::ToolCall { call, .. } => {
+                    calls.insert((start, &**call));
+                    if is_kept {
+                        kept_calls.insert((start, &**call));
+                    }
+                }
+                Body::ToolResult { call, .. } if is_kept => results.push((start, &**call)),
+                _ => {}
+            }
+        }
+    }
+    let is_alone = |result: &(usize, &str)| calls.contains(result) && !kept_calls.contains(result);
+    results.into_iter().find(is_alone).map(|(_, call)| call)
 }
 
 /// Returns the records to write. A record that holds several messages, or that was read more than once, is written at

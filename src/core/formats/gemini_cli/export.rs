@@ -3,12 +3,13 @@
 //! Kept messages keep the bytes of their records. In JSON Lines, replaced, rewound and previously compacted messages
 //! are left out if anything changed, because reading the file again would restore them.
 
-use super::FORMAT;
+use super::{FORMAT, RECORD_IDS};
 use crate::formats::editing::{
     self, Editing, OutputRecord, PartChange, Patch, array_at, at_path, is_whole, json_string,
     output_records, patched, with_member, without,
 };
 use crate::formats::mark::MARK;
+use crate::formats::record_ids::TakenIds;
 use crate::formats::{CannotExport, json, jsonl, mark};
 use crate::progress::Progress;
 use crate::session::{Body, Managed, Part, Role, Session, Span};
@@ -21,10 +22,10 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
     if is_whole(session, managed, &FORMAT) {
         return Ok(bytes.to_vec());
     }
-    let mut records: Vec<Vec<u8>> = output_records(session, managed, edit)
-        .into_iter()
-        .map(text)
-        .collect();
+    let records = output_records(session, managed, edit);
+    let mut ids = RECORD_IDS.taken(&records);
+    let records = records.into_iter();
+    let mut records: Vec<Vec<u8>> = records.map(|record| text(record, &mut ids)).collect();
     let whole = json::document_span(bytes);
     let list = json::member(bytes, &whole, "messages");
     if let Some(list) = list.filter(|_| json::is_one_value(&bytes[whole.clone()])) {
@@ -74,13 +75,15 @@ fn heads(bytes: &[u8]) -> Result<Vec<Span>, CannotExport> {
     Ok(found.into_iter().flatten().collect())
 }
 
-fn text(left: OutputRecord<'_>) -> Vec<u8> {
+fn text(left: OutputRecord<'_>, ids: &mut TakenIds) -> Vec<u8> {
     match left {
         OutputRecord::Existing { text, .. } => text.into_owned(),
         OutputRecord::Added { role, text } => {
-            let mut hasher = DefaultHasher::new();
-            text.hash(&mut hasher);
-            let id = format!("plimsoll-{:016x}", hasher.finish());
+            let id = ids.free(|n| {
+                let mut hasher = DefaultHasher::new();
+                text.hash(&mut hasher);
+                format!("plimsoll-{:016x}", hasher.finish().wrapping_add(n))
+            });
             let kind = if role == Role::Assistant {
                 "gemini"
             } else {

@@ -21,7 +21,7 @@ mod replay;
 use super::mark::MARK;
 use super::read_log::ReadLog;
 use super::{
-    Format, Input, ParseError, Parsed, Probe, RecordedData, SubAgentFiles, json, jsonl, mark,
+    Format, Input, ParseError, Parsed, Probe, RecordIds, RecordedData, SubAgentFiles, json, jsonl, mark,
 };
 use crate::progress::Progress;
 use line::Line;
@@ -34,6 +34,7 @@ pub(super) const FORMAT: Format = Format {
     detect,
     parse,
     write_own: Some(export::export),
+    record_ids: Some(RECORD_IDS),
     recorded: &[
         RecordedData::Usage,
         RecordedData::Times,
@@ -42,6 +43,13 @@ pub(super) const FORMAT: Format = Format {
     identity: Some(identity::read),
     sub_agent_files: Some(SubAgentFiles::ParentFolder),
     ..Format::READ_ONLY
+};
+
+/// Ids that the program requires to be unique.
+const RECORD_IDS: RecordIds = RecordIds {
+    list: "messages",
+    path: &["id"],
+    parts: None,
 };
 
 fn detect(probe: &Probe) -> Option<String> {

@@ -19,7 +19,7 @@ mod reader;
 mod storage_folder;
 mod store;
 
-use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, SubAgentFiles, json};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordIds, RecordedData, SubAgentFiles, json};
 use crate::formats::read_log::ReadLog;
 use crate::progress::Progress;
 use serde_json::Value;
@@ -37,10 +37,18 @@ pub(super) const FORMAT: Format = Format {
         RecordedData::Compactions,
     ],
     kept: Some(export::kept),
+    record_ids: Some(RECORD_IDS),
     database: Some(&store::DATABASE),
     identity: Some(identity::read),
     sub_agent_files: Some(SubAgentFiles::ProjectFolder),
     ..Format::READ_ONLY
+};
+
+/// Ids that the program requires to be unique.
+const RECORD_IDS: RecordIds = RecordIds {
+    list: "messages",
+    path: &["info", "id"],
+    parts: Some("parts"),
 };
 
 fn detect(probe: &Probe) -> Option<String> {

@@ -3,7 +3,7 @@
 //! Kept entries are copied byte for byte except for that name. Other branches and compacted entries are left out, so
 //! that the new file holds exactly the context.
 
-use super::FORMAT;
+use super::{FORMAT, RECORD_IDS};
 use crate::formats::editing::{
     self, Editing, Framing, OutputRecord, PartChange, at_path, is_whole, json_string,
     output_records, patched, with_member,
@@ -27,13 +27,15 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
     let mut out = bytes[head].to_vec();
     out.push(b'\n');
     let mut before: Option<String> = None;
-    for (n, record) in output_records(session, managed, edit)
-        .into_iter()
-        .enumerate()
-    {
+    let records = output_records(session, managed, edit);
+    let mut ids = RECORD_IDS.taken(&records);
+    for (n, record) in records.into_iter().enumerate() {
         let text = match record {
             OutputRecord::Existing { text, .. } => text.into_owned(),
-            OutputRecord::Added { role, text } => entry(written(role, text, n), is_tree),
+            OutputRecord::Added { role, text } => {
+                let id = ids.free(|more| id_of(text, n as u64 + more));
+                entry(written(role, text, &id), is_tree)
+            }
         };
         let text = chained(text, before.as_deref());
         before = id(&text).or(before);
@@ -68,11 +70,15 @@ fn head(bytes: &[u8]) -> Result<Span, CannotExport> {
     })
 }
 
-/// Creates an entry for a message that Plimsoll adds, in the form that extensions use.
-fn written(role: Role, text: &str, n: usize) -> Value {
+/// Returns an id for the entry at an index, in the notation of the program.
+fn id_of(text: &str, n: u64) -> String {
     let mut hasher = DefaultHasher::new();
     (text, n).hash(&mut hasher);
-    let id = format!("{:08x}", hasher.finish() as u32);
+    format!("{:08x}", hasher.finish() as u32)
+}
+
+/// Creates an entry for a message that Plimsoll adds, in the form that extensions use.
+fn written(role: Role, text: &str, id: &str) -> Value {
     if role == Role::Assistant {
         let message = json!({"role": "assistant", "content": [{"type": "text", "text": text}], "stopReason": "stop"});
         json!({"type": "message", "id": id, "parentId": null, "message": message})

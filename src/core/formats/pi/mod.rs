@@ -15,7 +15,7 @@ mod reader;
 
 use super::jsonl::map_records;
 use super::read_log::ReadLog;
-use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordIds, RecordedData, json};
 use crate::progress::Progress;
 use entry::Entry;
 
@@ -31,7 +31,15 @@ pub(super) const FORMAT: Format = Format {
         RecordedData::Compactions,
     ],
     kept: Some(export::kept),
+    record_ids: Some(RECORD_IDS),
     ..Format::READ_ONLY
+};
+
+/// Ids that the program requires to be unique.
+const RECORD_IDS: RecordIds = RecordIds {
+    list: "",
+    path: &["id"],
+    parts: None,
 };
 
 fn detect(probe: &Probe) -> Option<String> {

@@ -2,38 +2,48 @@
 //!
 //! A written record takes the id that the next kept record names as its parent. In a gap without a written record, an
 //! empty `system` record, which is not sent to the model, takes it. Kept records thus keep their bytes. A parent id is
-//! only replaced if the record's parent is not the directly preceding record any more, because the order changed or a
-//! written record precedes it.
+//! only replaced if the path to the record's parent is not that of the session any more, because the order changed, the
+//! parent follows, or a written record precedes it. No new record takes the id of a kept record.
 
 use super::Kept;
 use crate::formats::json;
 use serde_json::{Map, Value, json};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The file written so far.
 #[derive(Default)]
-pub(super) struct Chain {
+pub(super) struct Chain<'a> {
     pub out: Vec<u8>,
-    /// Ids of the written records.
-    written: HashSet<String>,
+    /// Ids of all kept records, also of those that are not written yet.
+    kept: HashSet<&'a str>,
+    /// Ids of the written records, with their number.
+    written: HashMap<String, usize>,
     /// Id of the last record.
     last: Option<String>,
-    /// Whether a record of the conversation is written.
-    has_entries: bool,
-    /// Index of the message of the last record, or `None` after a new record.
-    last_message: Option<usize>,
-    /// Largest message index so far.
-    max_message: usize,
+    /// Number of the last record of the conversation whose parent is not that of the session. Records that precede it
+    /// are only reached through it.
+    joint: usize,
+    /// End of the kept records so far in the session.
+    end: usize,
 }
 
-impl Chain {
+impl<'a> Chain<'a> {
+    /// Creates an empty file that will contain records with these ids.
+    pub(super) fn new(kept: impl Iterator<Item = &'a str>) -> Self {
+        Self {
+            kept: kept.collect(),
+            ..Self::default()
+        }
+    }
+
     /// Writes a record of the session.
     pub(super) fn kept(&mut self, record: &Kept<'_>) {
         if let Some(missing) = self.missing(record) {
             let filler =
                 json!({"type": "system", "subtype": "removed", "content": "", "isMeta": true});
             self.write_new(missing, Some(&record.copied()), &filler);
-        } else if !self.continues(record) && record.parent.is_some() && record.parent != self.last {
+        } else if self.must_relink(record) {
+            self.joint = self.written.len();
             self.write_with_last_parent(&record.text);
             self.after(record);
             return;
@@ -56,36 +66,44 @@ impl Chain {
     ) {
         let wanted = next.and_then(|record| self.missing(record));
         let id = wanted.unwrap_or_else(|| self.own_id(own));
+        self.joint = self.written.len();
         self.write_new(id, copied, own);
-        self.has_entries = true;
-        self.last_message = None;
     }
 
     fn after(&mut self, record: &Kept<'_>) {
         self.out.push(b'\n');
-        self.written.extend(record.uuid.clone());
-        self.last = record.uuid.clone().or(self.last.take());
-        self.has_entries = true;
-        self.last_message = Some(record.message);
-        self.max_message = self.max_message.max(record.message);
+        self.number(record.uuid.clone());
+        self.end = self.end.max(record.start + 1);
     }
 
-    /// Whether the record follows the same record as in the session, so that its parent is valid.
-    fn continues(&self, record: &Kept<'_>) -> bool {
-        match self.last_message {
-            Some(last) => {
-                record.message == last || last == self.max_message && record.message > last
-            }
-            None => !self.has_entries,
+    /// Numbers a written record.
+    fn number(&mut self, id: Option<String>) {
+        if let Some(id) = id {
+            self.written.insert(id.clone(), self.written.len());
+            self.last = Some(id);
         }
     }
 
-    /// Returns the record's parent if it is not written yet.
+    /// Whether the record's parent is not the last record, and the path to it is not that of the session.
+    fn must_relink(&self, record: &Kept<'_>) -> bool {
+        let Some(parent) = record.parent.as_ref().filter(|p| Some(*p) != self.last.as_ref()) else {
+            return false;
+        };
+        let number = self.written.get(parent);
+        record.start < self.end || number.is_none_or(|number| *number < self.joint)
+    }
+
+    /// Returns the record's parent if it is neither written nor kept.
     fn missing(&self, record: &Kept<'_>) -> Option<String> {
-        let parent = record.parent.as_ref();
-        parent
-            .filter(|parent| !self.written.contains(*parent))
-            .cloned()
+        record
+            .parent
+            .clone()
+            .filter(|parent| !self.is_taken(parent))
+    }
+
+    /// Whether a record has this id.
+    fn is_taken(&self, id: &str) -> bool {
+        self.written.contains_key(id) || self.kept.contains(id)
     }
 
     /// Writes a record with the last written one as its parent.
@@ -120,26 +138,32 @@ impl Chain {
         self.out
             .extend_from_slice(Value::Object(record).to_string().as_bytes());
         self.out.push(b'\n');
-        self.written.insert(id.clone());
-        self.last = Some(id);
+        self.number(Some(id));
     }
 
-    /// Returns an id derived from content and position, so that a conversation always gives the same file.
+    /// Returns a free id derived from content and position, so that a conversation always gives the same file.
     fn own_id(&self, own: &Value) -> String {
-        let seed = format!("{}\n{own}", self.written.len());
-        let (high, low) = (
-            fnv(seed.as_bytes(), 0xcbf2_9ce4_8422_2325),
-            fnv(seed.as_bytes(), 0x9e37_79b9_7f4a_7c15),
-        );
-        format!(
-            "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
-            high >> 32,
-            high >> 16 & 0xffff,
-            high & 0xfff,
-            low >> 48 & 0x3fff | 0x8000,
-            low & 0xffff_ffff_ffff
-        )
+        (self.written.len()..usize::MAX)
+            .map(|number| id(&format!("{number}\n{own}")))
+            .find(|id| !self.is_taken(id))
+            .unwrap_or_default()
     }
+}
+
+/// Returns an id in the notation of a UUID that depends only on the seed.
+fn id(seed: &str) -> String {
+    let (high, low) = (
+        fnv(seed.as_bytes(), 0xcbf2_9ce4_8422_2325),
+        fnv(seed.as_bytes(), 0x9e37_79b9_7f4a_7c15),
+    );
+    format!(
+        "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
+        high >> 32,
+        high >> 16 & 0xffff,
+        high & 0xfff,
+        low >> 48 & 0x3fff | 0x8000,
+        low & 0xffff_ffff_ffff
+    )
 }
 
 /// FNV-1a (<http://www.isthe.com/chongo/tech/comp/fnv/>) with a custom initial value.

@@ -1,7 +1,8 @@
 //! Writes a managed conversation as a session file.
 //!
-//! An unchanged conversation is written as its source file. Kept messages keep the bytes of their records. Records that
-//! are not sent to the model (progress, snapshots, titles) are left out. A summary needs a `compact_boundary`. It is
+//! An unchanged conversation is written as its source file. Kept messages keep the bytes and the order of their records:
+//! parallel calls may be recorded as call, result, call, result, but are one message. Records that are not sent to the
+//! model (progress, snapshots, titles) are left out. A summary needs a `compact_boundary`. It is
 //! the first record, since only records after the boundary are in the context. New records are always `user` records,
 //! as the program itself writes summaries and reminders.
 //!
@@ -41,7 +42,9 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Vec<u8> {
         return bytes.to_vec();
     }
     let mut items = Vec::new();
+    let mut run = Run::default();
     for entry in &managed.entries {
+        run.continue_with(entry, &mut items);
         match entry {
             ManagedEntry::Kept { message } => {
                 items.extend(records(session, &bytes, *message, None));
@@ -57,6 +60,7 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Vec<u8> {
             }
         }
     }
+    run.end(&mut items);
     let is_changed = !is_whole(session, managed);
     let origin = origin(session);
     let calibration = managed.calibration.as_ref();
@@ -70,6 +74,40 @@ fn is_whole(session: &Session, managed: &Managed) -> bool {
         && managed.entries.iter().enumerate().all(is_kept)
 }
 
+/// A run of kept messages in the order of the session, whose records are written in that order, too.
+#[derive(Default)]
+struct Run {
+    /// Index of the first item of the run.
+    start: usize,
+    /// The last message, if it is kept.
+    last: Option<usize>,
+}
+
+impl Run {
+    /// Ends the run before an entry that does not continue it.
+    fn continue_with(&mut self, entry: &ManagedEntry, items: &mut [Item<'_>]) {
+        let message = match entry {
+            ManagedEntry::Kept { message } | ManagedEntry::Edited { message, .. } => Some(*message),
+            ManagedEntry::Written { .. } => None,
+        };
+        if message.is_none() || message < self.last {
+            self.end(items);
+        }
+        self.last = message;
+    }
+
+    /// Sorts the records of the run.
+    fn end(&mut self, items: &mut [Item<'_>]) {
+        let position = |item: &Item<'_>| match item {
+            Item::Kept(record) => record.start,
+            Item::Written { .. } => 0,
+        };
+        // A new record is an item of its own, the first of the next run.
+        items[self.start..].sort_by_key(position);
+        self.start = items.len();
+    }
+}
+
 /// A line of the file.
 enum Item<'a> {
     /// A record of the session.
@@ -81,8 +119,8 @@ enum Item<'a> {
 /// A record of the session.
 struct Kept<'a> {
     text: Cow<'a, [u8]>,
-    /// Index of the message it belongs to.
-    message: usize,
+    /// Position in the file of the session.
+    start: usize,
     uuid: Option<String>,
     parent: Option<String>,
 }
@@ -108,9 +146,9 @@ fn records<'a>(
             None => text,
             Some(kept) => edited(session, message, record, text, kept)?,
         };
-        Some(embedded::completed(session, span, left))
+        Some(item(span.start, embedded::completed(session, span, left)))
     });
-    left.map(|text| item(message, text)).collect()
+    left.collect()
 }
 
 fn edited<'a>(
@@ -129,11 +167,11 @@ fn edited<'a>(
     edit::record(text, &of_record)
 }
 
-fn item(message: usize, text: Cow<'_, [u8]>) -> Item<'_> {
+fn item(start: usize, text: Cow<'_, [u8]>) -> Item<'_> {
     let (uuid, parent) = ids(&text);
     Item::Kept(Kept {
         text,
-        message,
+        start,
         uuid,
         parent,
     })
@@ -173,7 +211,11 @@ fn write(
     origin: Option<&Map<String, Value>>,
 ) -> Vec<u8> {
     let copied = |at: usize| copied(items, at).or_else(|| origin.cloned());
-    let mut chain = Chain::default();
+    let ids = items.iter().filter_map(|item| match item {
+        Item::Kept(record) => record.uuid.as_deref(),
+        Item::Written { .. } => None,
+    });
+    let mut chain = Chain::new(ids);
     if items.iter().any(|item| {
         matches!(
             item,

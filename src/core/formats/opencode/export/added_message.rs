@@ -1,11 +1,15 @@
 //! Writes added messages in `OpenCode`'s form, with the metadata that `OpenCode` expects.
 //!
 //! `OpenCode` sorts messages by time and id. An added message therefore has the time of the previous message, and an
-//! id that begins with the id of that message.
+//! id that begins with the id of that message and precedes the id of the next one.
 
 use crate::formats::json;
+use crate::formats::record_ids::TakenIds;
 use crate::session::{Role, Session};
 use serde_json::{Map, Value, json};
+
+/// Maximum number of times that a message is added before one that was added at the same place.
+const MAX_NESTED: usize = 16;
 
 /// Writes added messages between those of a file.
 pub(super) struct AddedMessageWriter {
@@ -15,12 +19,12 @@ pub(super) struct AddedMessageWriter {
     assistant_members: Map<String, Value>,
     /// The `info` of the previous message.
     previous: Option<Value>,
-    n_written: usize,
+    ids: TakenIds,
 }
 
 impl AddedMessageWriter {
-    /// Creates a writer for a session.
-    pub(super) fn new(session: &Session) -> Self {
+    /// Creates a writer for a session, some of whose ids are in the new file.
+    pub(super) fn new(session: &Session, ids: TakenIds) -> Self {
         let raw = session.messages.iter().filter_map(|m| m.raw.first());
         let mut starts: Vec<_> = raw.cloned().collect();
         starts.sort_by_key(|span| span.start);
@@ -42,7 +46,7 @@ impl AddedMessageWriter {
                 &["modelID", "providerID", "mode", "agent", "path"],
             ),
             previous: None,
-            n_written: 0,
+            ids,
         }
     }
 
@@ -56,16 +60,18 @@ impl AddedMessageWriter {
         let next = next.and_then(info);
         let near = self.previous.as_ref().or(next.as_ref());
         let near = |path: &[&str]| near.and_then(|info| json::at(info, path)).cloned();
-        self.n_written += 1;
         let previous = self
             .previous
             .as_ref()
             .and_then(|info| json::str_at(info, &["id"]));
-        let id = format!(
-            "{}plimsoll{:04}",
-            previous.unwrap_or("msg_0"),
-            self.n_written
-        );
+        let start = previous.unwrap_or("msg_0");
+        let follows = next.as_ref().and_then(|info| json::str_at(info, &["id"]));
+        let follows = follows.filter(|next| *next > start).unwrap_or("~");
+        // An id that was added before may follow.
+        let zeros = (0..).map(|n| format!("{start}plimsoll{}", "0000".repeat(n)));
+        let zeros = zeros.take(MAX_NESTED).find(|prefix| &**prefix < follows);
+        let prefix = zeros.unwrap_or_else(|| format!("{start}plimsoll"));
+        let id = self.ids.free(|n| format!("{prefix}{:04}", n + 1));
         let mut info = Map::new();
         let mut put = |key: &str, value: Value| info.insert(key.to_owned(), value);
         put("id", id.clone().into());

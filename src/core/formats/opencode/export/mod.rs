@@ -7,7 +7,7 @@ mod added_message;
 mod edit;
 mod hiding_marks;
 
-use super::FORMAT;
+use super::{FORMAT, RECORD_IDS};
 use crate::formats::editing::{OutputRecord, is_whole, output_records, patched, with_member};
 use crate::formats::mark::MARK;
 use crate::formats::{json, mark};
@@ -57,7 +57,7 @@ pub(super) fn kept(record: &[u8]) -> Vec<Span> {
 /// Returns the messages of the new file, in order.
 fn records(session: &Session, managed: &Managed) -> Vec<Vec<u8>> {
     let items: Vec<OutputRecord<'_>> = output_records(session, managed, edit::edit);
-    let mut writer = AddedMessageWriter::new(session);
+    let mut writer = AddedMessageWriter::new(session, RECORD_IDS.taken(&items));
     let mut records = Vec::with_capacity(items.len());
     for (at, item) in items.iter().enumerate() {
         records.push(match item {
