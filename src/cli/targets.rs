@@ -4,7 +4,7 @@ use super::args::{GlobalOptions, open_sessions};
 use super::output::note;
 use crate::engine::Case;
 use crate::exec::stores::find_in;
-use crate::exec::{is_database, is_folder, is_managed, is_well_formed};
+use crate::exec::{is_database, is_folder, is_well_formed};
 use crate::progress::Progress;
 use anyhow::bail;
 use schemars::JsonSchema;
@@ -19,8 +19,8 @@ const MAX_SESSIONS: usize = 100_000;
 #[derive(Debug)]
 pub(super) struct Targets {
     files: Vec<Target>,
-    /// Managed conversations in folders. They would count their sources twice.
-    managed: Vec<PathBuf>,
+    /// Files in folders that Plimsoll itself wrote. They would count their sources twice.
+    own_outputs: Vec<PathBuf>,
     /// A damaged file is reported beside the results instead of ending the command.
     reports_damage: bool,
 }
@@ -89,24 +89,22 @@ impl Targets {
         operands: &[PathBuf],
         shared: &GlobalOptions,
     ) -> anyhow::Result<Self> {
-        let (mut files, mut managed) = (Vec::new(), Vec::new());
+        let (mut files, mut own_outputs) = (Vec::new(), Vec::new());
         for path in operands {
             if is_folder(path) {
                 let found = find_in(path, &Progress::default())?;
                 found.warning.iter().for_each(|warning| note(warning));
-                let mut found = found.files;
+                let (mut found, mut own) = (found.files, found.own_outputs);
                 found.sort_by(|a, b| a.path.cmp(&b.path));
-                if found.is_empty() {
+                if found.is_empty() && own.is_empty() {
                     bail!(
                         "{} holds no session file; give another folder",
                         path.display()
                     );
                 }
-                let paths = found.into_iter().map(|found| found.path);
-                let (exports, sessions): (Vec<_>, Vec<_>) = paths.partition(|p| is_managed(p));
-                managed.extend(exports);
-                files.extend(sessions.into_iter().map(|path| Target {
-                    path,
+                own_outputs.append(&mut own);
+                files.extend(found.into_iter().map(|found| Target {
+                    path: found.path,
                     of_folder: true,
                 }));
             } else {
@@ -116,10 +114,10 @@ impl Targets {
                 });
             }
         }
-        if let (true, [export, ..]) = (files.is_empty(), &managed[..]) {
+        if let (true, [own, ..]) = (files.is_empty(), &own_outputs[..]) {
             bail!(
-                "only managed conversations were found, such as {}; give the file itself",
-                export.display()
+                "only managed conversations were found (files that Plimsoll wrote), such as {}; give the file itself",
+                own.display()
             );
         }
         if files.is_empty() {
@@ -132,7 +130,7 @@ impl Targets {
         }
         Ok(Self {
             files,
-            managed,
+            own_outputs,
             reports_damage: false,
         })
     }
@@ -163,9 +161,11 @@ impl Targets {
             reports_damage: self.reports_damage,
             skipped: Skipped::default(),
         };
-        for path in &self.managed {
+        for path in &self.own_outputs {
             let (file, conversation) = (shown(path), None);
-            let why = format!("{file} is a managed conversation, whose source counts instead");
+            let why = format!(
+                "{file} is a managed conversation or another file that Plimsoll wrote, whose source counts instead"
+            );
             visited.skip(SessionId { file, conversation }, why, false);
         }
         for target in &self.files {

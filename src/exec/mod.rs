@@ -27,7 +27,7 @@ pub use export::{
     CallContext, Claim, ExportJob, Exported, PolicyFolder, Preview, RequestCost, Restored, Resumed,
     Sidecars, WrittenFile, context_with, default_context_path, default_converted_path,
     default_export_path, default_path_beside, export, export_context, export_resumable, files_path,
-    free_path, is_managed, preview, request_cost, restore, resumable_folder, source_of_managed,
+    free_path, preview, request_cost, restore, resumable_folder, source_of_managed,
 };
 pub use files::{
     LoadError, MAX_SESSION_BYTES, OwnFileKind, Stamp, check_is_new, check_is_not_source, check_own,

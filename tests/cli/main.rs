@@ -38,6 +38,7 @@ mod manual_edits;
 mod many_threads;
 mod model;
 mod output;
+mod own_outputs;
 mod own_presets;
 #[cfg(feature = "window")]
 mod presets_and_state;

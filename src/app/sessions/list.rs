@@ -127,8 +127,10 @@ pub struct Sessions {
     pub is_shown: bool,
     progress: Arc<Progress>,
     news: Receiver<Listed>,
-    /// Reads the rows and returns a warning if files are missing.
-    work: Option<Background<Result<Option<String>, String>>>,
+    /// Number of files that Plimsoll wrote, which are not listed.
+    pub n_own_outputs: usize,
+    /// Reads the rows.
+    work: Option<Background<Result<Missing, String>>>,
 }
 
 impl Sessions {
@@ -158,6 +160,7 @@ impl Sessions {
             is_descending: true,
             highlighted: None,
             problem: None,
+            n_own_outputs: 0,
             is_shown: true,
             progress,
             news,
@@ -195,7 +198,10 @@ impl Sessions {
             self.sort();
         }
         match self.work.take().map(Background::take) {
-            Some(Ok(Some(Ok(warning)))) => self.problem = warning,
+            Some(Ok(Some(Ok(missing)))) => {
+                self.problem = missing.warning;
+                self.n_own_outputs = missing.n_own_outputs;
+            }
             None => {}
             Some(Ok(Some(Err(problem)))) => self.problem = Some(problem),
             Some(Ok(None)) => self.problem = Some("the reader stopped unexpectedly".to_owned()),
@@ -319,13 +325,20 @@ fn matches(listed: &Listed, needle: &str) -> bool {
             .any(|text| text.to_lowercase().contains(needle))
 }
 
+/// Files that are not listed.
+struct Missing {
+    /// Warning that the search stopped at its limit.
+    warning: Option<String>,
+    n_own_outputs: usize,
+}
+
 fn read(
     folder: Option<&Path>,
     keeps_state: bool,
     progress: &Progress,
     news: &Sender<Listed>,
     ctx: &egui::Context,
-) -> Result<Option<String>, String> {
+) -> Result<Missing, String> {
     let found = files(folder, progress)?;
     let mut cache = if keeps_state {
         Cache::load()
@@ -340,7 +353,10 @@ fn read(
     // Rows are cached even after an error; a failure to save the cache is ignored.
     let _ = cache.save();
     match listing {
-        Ok(_) => Ok(found.warning),
+        Ok(_) => Ok(Missing {
+            warning: found.warning,
+            n_own_outputs: found.own_outputs.len(),
+        }),
         Err(cancelled) => Err(cancelled.to_string()),
     }
 }

@@ -88,6 +88,10 @@ fn counted(sessions: &Sessions) -> String {
         let others = wording::count(sessions.unread.len(), "other file");
         text = format!("{text}, {others} not opened");
     }
+    if sessions.n_own_outputs > 0 {
+        let n = wording::grouped(sessions.n_own_outputs as u64);
+        text = format!("{text}, {n} written by Plimsoll left out");
+    }
     text
 }
 

@@ -22,6 +22,8 @@ pub(in crate::cli) struct SessionList<'a> {
     not_listed: usize,
     /// Number of model calls of the listed sessions, without those that a session repeats.
     distinct_calls: usize,
+    /// Number of files that Plimsoll wrote (`compact`, `context`, `convert`). They are left out unless named.
+    own_outputs: usize,
 }
 
 /// The place and the title of a session.
@@ -122,7 +124,7 @@ struct FolderEntry {
 pub(super) fn json_output<'a>(
     listing: &'a Listing,
     folders: &[PathBuf],
-    output_reserve: Tokens,
+    (output_reserve, own_outputs): (Tokens, usize),
 ) -> SessionList<'a> {
     let unreadable = listing.unread.iter().map(|listed| {
         let reason = listed.summary.as_ref().err().map_or("", String::as_str);
@@ -138,6 +140,7 @@ pub(super) fn json_output<'a>(
         searched: searched(folders),
         not_listed: listing.left,
         distinct_calls: listing.calls().1,
+        own_outputs,
     }
 }
 

@@ -54,7 +54,7 @@ impl Args {
     pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         let limit = self.limit;
         let progress = Progress::default();
-        let mut files = found(&self.folders, &progress)?;
+        let (mut files, n_own_outputs) = found(&self.folders, &progress)?;
         files.retain(|file| self.agent.is_none_or(|agent| file.agent == Some(agent)));
         if let Some(query) = &self.search {
             let nothing = || self.nothing();
@@ -75,7 +75,8 @@ impl Args {
         }
         let output_reserve = shared.output_reserve.unwrap_or_else(default_output_reserve);
         if shared.json {
-            json(&json_output(&listing, &self.folders, output_reserve))?;
+            let counts = (output_reserve, n_own_outputs);
+            json(&json_output(&listing, &self.folders, counts))?;
         } else {
             print_wrapped(&self.text(&listing, output_reserve))?;
         }
@@ -163,11 +164,12 @@ fn agent(given: &str) -> anyhow::Result<&'static str> {
     })
 }
 
-/// Finds the files of these folders, or of all agents. Prints warnings.
-fn found(folders: &[PathBuf], progress: &Progress) -> anyhow::Result<Vec<FoundFile>> {
-    let mut files = Vec::new();
+/// Finds the files of these folders, or of all agents, and the number of files that Plimsoll wrote. Prints warnings.
+fn found(folders: &[PathBuf], progress: &Progress) -> anyhow::Result<(Vec<FoundFile>, usize)> {
+    let (mut files, mut n_own_outputs) = (Vec::new(), 0);
     let mut add = |mut found: FoundFiles| {
-        found.warning.iter().for_each(|warning| note(warning));
+        found.notes().for_each(|text| note(&text));
+        n_own_outputs += found.own_outputs.len();
         files.append(&mut found.files);
     };
     if folders.is_empty() {
@@ -182,7 +184,7 @@ fn found(folders: &[PathBuf], progress: &Progress) -> anyhow::Result<Vec<FoundFi
         }
         add(find_in(folder, progress)?);
     }
-    Ok(files)
+    Ok((files, n_own_outputs))
 }
 
 fn row(text: &mut String, listed: &Listed, summary: &SessionSummary, output_reserve: Tokens) {

@@ -7,6 +7,7 @@ mod metadata;
 
 pub use aspect::Aspect;
 
+use super::export::commit_marked;
 use super::files::{StagedFile, check_is_new, write_error};
 use super::load::Loaded;
 use crate::formats::{self, Format, Input};
@@ -44,27 +45,26 @@ pub fn convert(
     } else {
         converted(session, format)?.into()
     };
-    let n_bytes = bytes.len();
     let failed = |error| write_error(output, &error);
     let staged = StagedFile::new(output, &bytes).map_err(failed)?;
-    let aspects = if is_copy {
+    let (aspects, bytes) = if is_copy {
         if !staged.has_bytes(&bytes).map_err(failed)? {
             return Err(format!(
                 "{} differs from the bytes written to it; choose another path",
                 output.display()
             ));
         }
-        Vec::new()
+        (Vec::new(), bytes)
     } else {
         drop(bytes);
         let back = staged.read().map_err(failed)?;
-        let read = read_again(back, format, &Progress::default())?;
-        compare::aspects(loaded, &read)
+        let read = read_again(back.clone(), format, &Progress::default())?;
+        (compare::aspects(loaded, &read), back.into())
     };
-    staged.commit(output, Vec::new()).map_err(failed)?;
+    commit_marked(staged, &bytes, output, ("convert", session, format))?;
     Ok(Converted {
         output: output.to_owned(),
-        bytes: n_bytes,
+        bytes: bytes.len(),
         is_copy,
         aspects,
     })

@@ -49,7 +49,7 @@ const COPIED: [&str; 5] = ["json", "jsonl", "ndjson", "md", "traj"];
 /// Returns a path, or if it is taken the first free one with a number: `a-2.json`.
 pub fn free_path(path: &Path) -> PathBuf {
     numbered(path)
-        .find(|path| !is_taken(path) && !is_claimed(path))
+        .find(|path| is_free(path) && !is_claimed(path))
         .unwrap_or_else(|| path.to_owned())
 }
 

@@ -10,6 +10,8 @@ mod manifest;
 mod no_change;
 /// Notes for the user about a run.
 mod notes;
+/// Recognizes files that Plimsoll wrote.
+mod own_outputs;
 /// Paths of sidecars, and numbered alternatives of a path.
 mod paths;
 /// Pieces of the source that the managed file contains byte for byte, and pieces that it lacks.
@@ -32,11 +34,12 @@ pub use default_path::{
     free_path,
 };
 pub use job::ExportJob;
+pub(super) use own_outputs::{MANIFEST, OwnOutputs, commit_marked};
 pub use paths::files_path;
 pub use policy_files::WrittenFile;
 pub use request_cost::{RequestCost, request_cost};
 pub(super) use request_cost::{planned_requests, quote_at};
-pub use restore::{Restored, is_managed, restore, source_of_managed};
+pub use restore::{Restored, restore, source_of_managed};
 pub use resumable::{Resumed, export_resumable, resumable_folder};
 pub use run::{CallContext, Exported, Preview, context_with, export, export_context, preview};
 pub use sidecars::{PolicyFolder, Sidecars};

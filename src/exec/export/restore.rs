@@ -1,17 +1,19 @@
 //! Restores the source of an export byte for byte from the managed file, the removed records and the manifest.
 
 use super::manifest::{Recipe, restored_source};
+use super::own_outputs::MANIFEST;
 use super::paths::{manifest_path, removed_path};
 use super::removed::RemovedRecord;
 use crate::exec::files::{
     MAX_SESSION_BYTES, is_taken, parent_folder, read_bounded, sha256, write_file,
 };
 use crate::figure::counted;
+use serde::Deserialize;
 use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 
 /// Maximum size of a manifest, in bytes. It has a few dozen bytes per piece of the source.
-const MAX_MANIFEST_BYTES: u64 = 256 << 20;
+pub(super) const MAX_MANIFEST_BYTES: u64 = 256 << 20;
 /// Maximum number of entries of a folder that are searched for manifests.
 const MAX_ENTRIES: usize = 100_000;
 
@@ -63,11 +65,6 @@ pub fn restore(managed: &Path, output: Option<&Path>) -> Result<Restored, String
         bytes: bytes.len(),
         source: recipe.source.name,
     })
-}
-
-/// Returns whether a file is a managed conversation that is unchanged since its export: its manifest is next to it.
-pub fn is_managed(path: &Path) -> bool {
-    source_of_managed(path).is_some()
 }
 
 /// Returns the name of the source of a managed conversation that is unchanged since its export.
@@ -125,7 +122,7 @@ fn manifest_of(managed: &Path, sha: &str) -> Result<(PathBuf, Recipe), String> {
 fn manifests_in(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let manifest = |entry: DirEntry| {
-        let is_named = entry.file_name().to_str()?.ends_with(".manifest.json");
+        let is_named = entry.file_name().to_str()?.ends_with(MANIFEST);
         let metadata = entry.metadata().ok().filter(|_| is_named)?;
         let modified = metadata.is_file().then(|| metadata.modified().ok())?;
         Some((modified, entry.path()))
@@ -146,10 +143,31 @@ fn sidecar(manifest: &Path, recipe: &Recipe) -> PathBuf {
         .unwrap_or(own)
 }
 
+/// The manifest of a context or a conversion, which nothing can be restored from.
+#[derive(Deserialize)]
+struct Complete {
+    /// The command.
+    written_by: String,
+    source: SourceName,
+}
+
+#[derive(Deserialize)]
+struct SourceName {
+    name: String,
+}
+
 fn recipe(manifest: &Path) -> Result<Recipe, String> {
     let bytes = read(manifest, MAX_MANIFEST_BYTES)?;
-    serde_json::from_slice(&bytes)
-        .map_err(|error| format!("{} is not an export manifest ({error})", manifest.display()))
+    serde_json::from_slice(&bytes).map_err(|error| {
+        let shown = manifest.display();
+        match serde_json::from_slice(&bytes) {
+            Ok(Complete { written_by, source }) => format!(
+                "{shown}: `{written_by}` wrote this file, so there is nothing to restore; its source is {}",
+                source.name
+            ),
+            Err(_) => format!("{shown} is not an export manifest ({error})"),
+        }
+    })
 }
 
 fn read(path: &Path, most: u64) -> Result<Vec<u8>, String> {

@@ -8,12 +8,13 @@ use super::job::ExportJob;
 use super::manifest::ManifestContent;
 use super::no_change::reason_for_no_change;
 use super::notes;
+use super::own_outputs::commit_marked;
 use super::paths::files_path;
 use super::policy_files::PolicyFiles;
 use super::sidecars::{PolicyFolder, Sidecars, renamed_note, sidecar_base, write_sidecars};
 use crate::engine::{Answer, ExecutedContext, Outcome, Schedule, Storage, drive};
 use crate::exec::check::{self, Check, Promise};
-use crate::exec::files::{StagedFile, check_is_new, write_error, write_file};
+use crate::exec::files::{StagedFile, check_is_new, write_error};
 use crate::exec::summary::{Answers, LogWriter, RequestRecord, digested, rejection};
 use crate::formats::{self, Format};
 use crate::session::{FileBytes, Managed};
@@ -108,7 +109,8 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
     })
 }
 
-/// Writes the context of the call `until`, whether the policy has changed it or not, without sidecars.
+/// Writes the context of the call `until`, whether the policy has changed it or not. Its only sidecar is a
+/// manifest that marks it as written by Plimsoll.
 ///
 /// # Errors
 /// Returns one line if the export fails; then nothing was written.
@@ -120,10 +122,13 @@ pub fn export_context(job: &ExportJob) -> Result<Exported, String> {
         return Err(format!("nothing was written: {reason}"));
     }
     let CallContext { result, bytes } = context?;
-    write_file(&job.output, &bytes)?;
+    let failed = |error| write_error(&job.output, &error);
+    let staged = StagedFile::new(&job.output, &bytes).map_err(failed)?;
     drop(bytes);
-    let read = std::fs::read(&job.output).map_err(|error| write_error(&job.output, &error))?;
-    let checks = result.checks(job, read.into());
+    let read = staged.read().map_err(failed)?;
+    let checks = result.checks(job, read.clone().into());
+    let origin = ("context", &*job.case.session, job.format);
+    commit_marked(staged, &read, &job.output, origin)?;
     let mut exported = result.exported(job, checks);
     exported.notes.extend(digested(&answers.records));
     Ok(Exported {

@@ -10,7 +10,8 @@ use crate::exec::check::Check;
 use crate::exec::files::unfinished::Unfinished;
 use crate::exec::files::{Hasher, StagedFile, is_taken, sha256, write_error};
 use crate::figure::counted;
-use crate::formats::{self, Input};
+use crate::formats::{Format, Input};
+use crate::progress::Progress;
 use crate::session::{FileBytes, Session};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -78,7 +79,7 @@ pub(super) fn write_sidecars(
     let (job, case) = (content.job, &content.job.case);
     let source = &case.session.source;
     let bytes = source.bytes.whole();
-    let read = parsed(managed.clone());
+    let read = parsed(job.format, managed.clone());
     let managed = managed.whole();
     let pieces = pieces::pieces(&case.session, &managed, read.as_ref());
     let paths = Sidecars {
@@ -136,13 +137,15 @@ pub(super) fn write_sidecars(
     Ok((paths, vec![removed, manifest]))
 }
 
-/// Parses a managed file.
-fn parsed(bytes: FileBytes) -> Option<Session> {
+/// Parses a managed file as the format that was written.
+fn parsed(format: &Format, bytes: FileBytes) -> Option<Session> {
+    let _held = bytes.whole();
     let input = Input {
         name: String::new(),
-        bytes,
+        bytes: bytes.clone(),
     };
-    formats::parse(&input).ok()?.sessions.into_iter().next()
+    let parsed = format.read(&input, &Progress::default()).ok()?;
+    parsed.sessions.into_iter().next()
 }
 
 /// The staged sidecar with the removed records.

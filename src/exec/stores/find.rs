@@ -1,9 +1,10 @@
 //! Finds session files: in the stores of agents by name, or in any folder.
 
 use super::locations;
+use crate::exec::export::{MANIFEST, OwnOutputs};
 use crate::exec::files::{LoadError, must_exist};
 use crate::exec::load::{events_in, is_piece};
-use crate::figure::grouped;
+use crate::figure::{counted, grouped};
 use crate::progress::{Cancelled, Progress};
 use crate::units::Bytes;
 use std::collections::HashSet;
@@ -22,7 +23,7 @@ const EXTENSIONS: &[&str] = &[
 /// Large folders without sessions.
 const SKIPPED: &[&str] = &["node_modules", "target"];
 /// Suffixes of an export's sidecars.
-const SIDECARS: &[&str] = &[".removed.jsonl", ".manifest.json"];
+const SIDECARS: [&str; 2] = [".removed.jsonl", MANIFEST];
 
 /// A file that may hold a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,8 +45,23 @@ pub struct FoundFile {
 pub struct FoundFiles {
     /// The files, newest first.
     pub files: Vec<FoundFile>,
+    /// Files that Plimsoll itself wrote. They are left out, since their sources count.
+    pub own_outputs: Vec<PathBuf>,
     /// Warning that the search stopped at its limit, so that files are missing.
     pub warning: Option<String>,
+}
+
+impl FoundFiles {
+    /// Returns notes about files that are missing from the result.
+    pub fn notes(&self) -> impl Iterator<Item = String> {
+        let n = self.own_outputs.len();
+        let left_out = (n > 0).then(|| {
+            let are = if n == 1 { "is" } else { "are" };
+            let files = counted(n, "file");
+            format!("{files} that Plimsoll wrote {are} left out; name a file to include it")
+        });
+        self.warning.iter().cloned().chain(left_out)
+    }
 }
 
 impl FoundFile {
@@ -94,7 +110,7 @@ fn find_up_to(max: usize, folder: &Path, progress: &Progress) -> Result<FoundFil
         };
         return Ok(FoundFiles {
             files: vec![file],
-            warning: None,
+            ..FoundFiles::default()
         });
     }
     if !metadata.is_dir() {
@@ -126,6 +142,8 @@ struct Search<'a> {
     max: usize,
     progress: &'a Progress,
     found: Vec<FoundFile>,
+    /// Manifests of files that Plimsoll wrote.
+    manifests: Vec<PathBuf>,
     /// A folder was not searched, since the search had stopped.
     is_cut: bool,
 }
@@ -137,12 +155,19 @@ impl<'a> Search<'a> {
             max,
             progress,
             found: Vec::new(),
+            manifests: Vec::new(),
             is_cut: false,
         }
     }
 
     fn finish(self) -> FoundFiles {
-        let mut files = self.found;
+        let own = OwnOutputs::new(&self.manifests);
+        let mut found = self.found;
+        found.retain(|file| !own.are_around(&file.path));
+        let is_own = |file: &FoundFile| own.contain(&file.path, file.size.0);
+        let (own_outputs, mut files): (Vec<_>, Vec<_>) = found.into_iter().partition(is_own);
+        let mut own_outputs: Vec<PathBuf> = own_outputs.into_iter().map(|file| file.path).collect();
+        own_outputs.sort();
         files.sort_by(|a, b| {
             b.modified
                 .cmp(&a.modified)
@@ -154,7 +179,11 @@ impl<'a> Search<'a> {
                 "the search stopped after {n} files; choose a smaller folder to find the others"
             )
         });
-        FoundFiles { files, warning }
+        FoundFiles {
+            files,
+            own_outputs,
+            warning,
+        }
     }
 
     /// Adds the files in a folder that match these path segments.
@@ -219,7 +248,13 @@ impl<'a> Search<'a> {
             return Ok(Vec::new());
         }
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-        Ok(entries.collect())
+        let is_manifest = |entry: &DirEntry| {
+            let name = entry.file_name();
+            name.to_str().is_some_and(|name| name.ends_with(MANIFEST))
+        };
+        let (manifests, entries): (Vec<_>, Vec<_>) = entries.partition(is_manifest);
+        self.manifests.extend(manifests.iter().map(DirEntry::path));
+        Ok(entries)
     }
 
     /// Adds a folder whose files form one session, except in a store, where names identify sessions. Returns true if added.
