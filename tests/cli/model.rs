@@ -3,7 +3,9 @@
 use crate::fault_answers::{
     BLANK, ONLY_A_TOOL_CALL, REFUSED, SPLIT_CHARACTER, stream, whole_answer,
 };
+use crate::program::plimsoll;
 use crate::server::{STREAM_HEAD, Server, answer};
+use crate::support::sample;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -101,6 +103,25 @@ fn data_and_price_are_printed_before_a_request() {
     assert!(error.contains(" and gets back at most "), "{error}");
     let written = std::fs::read_to_string(here.path().join("out.jsonl")).expect("it is there");
     assert!(written.contains("Half is done."));
+}
+
+#[test]
+fn an_answer_of_invisible_characters_is_no_summary() {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    let invisible = "\u{200b}\u{feff} \u{2060}\u{e0020}";
+    let choice = json!({"index": 0, "delta": {"content": invisible}, "finish_reason": "stop"});
+    let chunk = json!({"choices": [choice]});
+    let server = Server::with_answer(format!("{STREAM_HEAD}data: {chunk}\n\ndata: [DONE]\n\n"));
+    let output = compact(here.path(), &server, &[]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &stderr(&output);
+    assert!(text.contains("empty"), "{text}");
+    assert!(!here.path().join("out.jsonl").exists(), "{text}");
+    let given = format!("text:{invisible}");
+    let file = sample("slow-growth.jsonl");
+    let args = ["compact", &file, "--policy", "summarize", "--force", "--summarizer", &given];
+    let output = plimsoll(here.path(), &args);
+    assert!(!output.status.success());
+    assert!(stderr(&output).contains("the summary is empty"), "{}", stderr(&output));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! ([`RecordedCompaction`]). Both the full conversation and the context of each call are therefore known. Token counts
 //! are in [`crate::tokens`].
 
+mod blank;
 mod build;
 mod bytes;
 mod check;
@@ -19,6 +20,7 @@ mod rejected;
 mod tool_arguments;
 mod track;
 
+pub use blank::is_blank;
 pub use build::{MAX_KEPT, SessionBuilder};
 pub use bytes::FileBytes;
 pub use check::{Issue, IssueKind, issues};

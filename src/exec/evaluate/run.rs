@@ -17,6 +17,7 @@ use crate::analysis::judge::{JudgeOutcome, JudgedPoint};
 use crate::analysis::next_action::{ActionOutcome, ActionPoint, ActionSessions};
 use crate::analysis::probes::{AnsweredProbe, ProbeOutcome};
 use crate::exec::summary::Model;
+use crate::figure::counted;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -102,8 +103,17 @@ pub fn run(
                         .to_owned(),
                 );
             }
+            None if traffic.answered > 0 => {
+                return Err("no answer can be read; choose another model".to_owned());
+            }
             None => {}
         }
+    }
+    if let (None, Some(what)) = (&stopped, answers.nothing_readable()) {
+        let n = counted(traffic.answered, "answer");
+        return Err(format!(
+            "none of {n} {what}, so there is nothing to compare; choose another model"
+        ));
     }
     let lanes = job.lane_names();
     let report = Report {
@@ -142,6 +152,22 @@ struct Answers {
 }
 
 impl Answers {
+    /// Returns the reason why nothing can be compared, if no answer names an action or judges one.
+    fn nothing_readable(&self) -> Option<&'static str> {
+        let actions = self.actions.iter();
+        let actions = actions.flat_map(|p| p.full.iter().chain(p.lanes.iter().flatten()));
+        let judged = self.judged.iter();
+        let judged = judged.flat_map(|p| p.full.iter().chain(p.lanes.iter().flatten().flatten()));
+        let (mut actions, mut judged) = (actions.peekable(), judged.peekable());
+        if actions.peek().is_some() && actions.all(Option::is_none) {
+            Some("calls or names a tool")
+        } else if judged.peek().is_some() && judged.all(Option::is_none) {
+            Some("is a judgement")
+        } else {
+            None
+        }
+    }
+
     fn judge(&self, lanes: &[String]) -> JudgeOutcome {
         let left_out = self.after_recorded_compaction;
         JudgeOutcome::new(&self.judged, lanes, left_out, self.without_actions)

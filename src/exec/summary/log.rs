@@ -7,6 +7,7 @@ use crate::chat::message_to_json;
 use crate::exec::files::{create_private_file, read_text, sha256};
 use crate::exec::model::FailureScope;
 use crate::providers::Prompt;
+use crate::session::is_blank;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::cell::RefCell;
@@ -100,6 +101,8 @@ impl Exchange {
                 is_fatal: self.is_fatal,
             }),
             None if self.ending == Ending::ToolCall => Ok(ModelReply::ToolCall),
+            // Characters that nobody can see say nothing.
+            None if is_blank(&self.text) => Ok(ModelReply::Text(Arc::from(""))),
             None => Ok(ModelReply::Text(Arc::from(self.text.as_str()))),
         }
     }

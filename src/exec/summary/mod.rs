@@ -23,6 +23,7 @@ pub use summarizer::Summarizer;
 
 use crate::engine::{Answer, Case, Reply, Request, digest};
 use crate::figure::tokens;
+use crate::session::is_blank;
 use reply::{Failure, ModelReply};
 use responder::Responder;
 use std::sync::Arc;
@@ -126,7 +127,7 @@ impl<'a> Answers<'a> {
                 Ok(Reply::ToolCall) => {
                     Some("the model called a tool instead of writing a summary".to_owned())
                 }
-                Ok(Reply::Summary(text)) if text.trim().is_empty() => {
+                Ok(Reply::Summary(text)) if is_blank(text) => {
                     Some("the summary is empty".to_owned())
                 }
                 Ok(_) => None,
@@ -170,7 +171,7 @@ fn repeated(given: &RequestRecord, case: &Case, request: &Request) -> Result<Rep
 /// Accepts a text of the user as a summary if it is not empty and fits.
 fn pasted(case: &Case, request: &Request, text: &str) -> Result<Reply, Failure> {
     let text = text.trim();
-    if text.is_empty() {
+    if is_blank(text) {
         return Err(Failure::fatal(
             "the summary is empty; give its text or use the digest",
         ));

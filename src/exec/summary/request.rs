@@ -13,7 +13,7 @@ use crate::exec::files::read_text;
 use crate::figure::grouped;
 use crate::presets::{self, models};
 use crate::providers::Prompt;
-use crate::session::{Body, Session};
+use crate::session::{Body, Session, is_blank};
 use crate::units::Tokens;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -38,7 +38,7 @@ const MAX_PROMPT_BYTES: u64 = 1 << 20;
 /// Returns one line if it cannot be read or is empty.
 pub fn read_prompt(path: &Path) -> Result<String, String> {
     match read_text(path, MAX_PROMPT_BYTES) {
-        Ok(text) if text.trim().is_empty() => {
+        Ok(text) if is_blank(&text) => {
             Err(format!("the prompt {} is empty", path.display()))
         }
         Ok(text) => Ok(text),
@@ -289,7 +289,7 @@ impl<'a> OwnPrompt<'a> {
         let mut so_far: Option<Arc<str>> = None;
         for part in parts {
             match self.send(responder, so_far.as_deref(), part)? {
-                ModelReply::Text(text) if !text.trim().is_empty() => so_far = Some(text),
+                ModelReply::Text(text) if !is_blank(&text) => so_far = Some(text),
                 ModelReply::Text(_) => {
                     return Err(Failure::unusable("the model gave an empty summary"));
                 }

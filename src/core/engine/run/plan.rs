@@ -14,7 +14,7 @@ use crate::engine::policy::stages::{
 };
 use crate::engine::select;
 use crate::engine::summary::request::{Reply, Request};
-use crate::session::{Role, WrittenKind};
+use crate::session::{Role, WrittenKind, is_blank};
 use crate::units::Tokens;
 use std::ops::Range;
 use std::sync::Arc;
@@ -225,7 +225,7 @@ pub(super) fn edit_of_reply(
         }
         Reply::Failed(why) => return Err(why),
     };
-    if text.trim().is_empty() {
+    if is_blank(&text) {
         return Err("the summary is empty".to_owned());
     }
     let (message, weight) = weighed(case, request, &text, is_predicted);
