@@ -37,7 +37,7 @@ pub use case::memo::Memo;
 pub use case::meter_column::MeterColumn;
 pub use case::provider_error::ProviderError;
 pub use case::reported_usage::ReportedUsage;
-pub use case::storage::{FileContent, NewFile, Storage};
+pub use case::storage::{FileContent, NewFile, Storage, short_name};
 pub use context::executed::{ExecutedContext, PredictedText};
 pub use context::{Context, Dropped, Edited, Entry, EntryBody, MessageStatus, Written};
 pub use context::{Left, Marker, PartStatus, PartStatuses};

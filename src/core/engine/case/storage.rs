@@ -38,6 +38,26 @@ pub enum Storage {
     Missing,
 }
 
+/// Maximum length of a name that contains an id of the session. File systems allow 255 bytes.
+const MAX_NAME_BYTES: usize = 120;
+
+/// Returns a file name of limited length: a longer one ends with its hash, so that different names stay different. Ids are
+/// untrusted input and can have any length.
+pub fn short_name(name: String) -> String {
+    if name.len() <= MAX_NAME_BYTES {
+        return name;
+    }
+    // FNV-1a, see http://www.isthe.com/chongo/tech/comp/fnv/
+    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending);
+    let ending = ending.filter(|ending| ending.len() <= 5);
+    let ending = ending.map_or_else(String::new, |ending| format!(".{ending}"));
+    let head = name.floor_char_boundary(MAX_NAME_BYTES - ending.len() - 17);
+    format!("{}-{hash:016x}{ending}", &name[..head])
+}
+
 impl NewFile {
     /// Creates a file with a text.
     pub fn text(name: impl Into<String>, text: impl Into<Arc<str>>) -> Self {

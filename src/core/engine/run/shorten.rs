@@ -1,7 +1,7 @@
 //! Shortens tool results for the action `cut`, and writes the full results to files.
 
 use crate::engine::case::Case;
-use crate::engine::case::storage::{FileContent, NewFile, Storage};
+use crate::engine::case::storage::{FileContent, NewFile, Storage, short_name};
 use crate::engine::context::working::Working;
 use crate::engine::expr::Moment;
 use crate::engine::policy::stages::{Cut, Stage};
@@ -73,5 +73,5 @@ pub(super) fn shorten(
 fn plain(call: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let plain = call.chars().map(|c| if is_plain(c) { c } else { '_' });
-    plain.take(80).collect()
+    short_name(plain.collect())
 }

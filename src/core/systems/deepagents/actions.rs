@@ -9,7 +9,7 @@ use super::preview::{of_result, of_user_message, with_one_text};
 use super::summarize::{CutArguments, Summarize};
 use crate::chat::{ChatMessage, Shape};
 use crate::engine::{
-    ActionKind, MessageEdit, NamedAction, NewFile, RewriteInput, Rewritten, Storage,
+    ActionKind, MessageEdit, NamedAction, NewFile, RewriteInput, Rewritten, Storage, short_name,
 };
 use crate::systems::stage_settings::{check_keys, joined, numbers_only, text};
 use serde_json::json;
@@ -168,7 +168,8 @@ fn exceeds(text: &str, input: &RewriteInput<'_>) -> bool {
 /// Returns a result whose text was moved to a file, and the file; `None` if files cannot be written.
 pub(super) fn offloaded(storage: &Storage, result: &ChatMessage) -> Option<(ChatMessage, NewFile)> {
     let id = result.call_id.as_deref().unwrap_or_default();
-    let name = format!("large_tool_results/{}", id.replace(['.', '/', '\\'], "_"));
+    let name = short_name(id.replace(['.', '/', '\\'], "_"));
+    let name = format!("large_tool_results/{name}");
     let text = result.joined_text("\n").into_owned();
     let path = path(storage, &name)?;
     let now = with_one_text(result, of_result(id, &path, &text));

@@ -7,6 +7,7 @@ use super::truncate::{applies_to, truncate};
 use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, first_pending, n_system};
 use crate::engine::{
     ActionKind, MessageEdit, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten, Storage,
+    short_name,
 };
 use crate::systems::stage_settings::{check_keys, names, numbers_only, summarizing};
 use serde_json::json;
@@ -214,7 +215,6 @@ pub(super) fn path(storage: &Storage, name: &str) -> String {
 /// Returns a name without characters that file systems do not allow.
 fn file_name(name: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    name.chars()
-        .map(|c| if allowed(c) { c } else { '_' })
-        .collect()
+    let name = name.chars().map(|c| if allowed(c) { c } else { '_' });
+    short_name(name.collect())
 }

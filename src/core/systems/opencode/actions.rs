@@ -7,6 +7,7 @@ use super::units::rounded_quarter;
 use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, n_system};
 use crate::engine::{
     ActionKind, Hook, MessageEdit, NamedAction, NewFile, RewriteInput, Rewritten, Storage,
+    short_name,
 };
 use crate::session::WrittenKind;
 use crate::systems::javascript::length;
@@ -173,7 +174,7 @@ fn truncate_results(input: &RewriteInput<'_>) -> Rewritten {
         let text = message.joined_text("\n");
         let id = message.call_id.as_deref().unwrap_or_default();
         let id: String = id.chars().filter(char::is_ascii_alphanumeric).collect();
-        let name = format!("tool_{id}");
+        let name = short_name(format!("tool_{id}"));
         let path = match input.storage {
             Storage::Folder(folder) => format!("{folder}/{name}"),
             Storage::AsSet | Storage::Missing => {
