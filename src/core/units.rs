@@ -124,6 +124,13 @@ pub struct Bytes(pub u64);
 #[schemars(inline)]
 pub struct Share(pub f64);
 
+impl Share {
+    /// Returns the share unless it is unknown: a share of nothing.
+    pub fn known(self) -> Option<Self> {
+        self.0.is_finite().then_some(self)
+    }
+}
+
 /// US dollars.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, JsonSchema)]
 #[serde(transparent)]

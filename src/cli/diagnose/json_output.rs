@@ -27,8 +27,9 @@ pub(in crate::cli) struct DiagnosisOutput<'a> {
     window: Tokens,
     /// Tokens of the context window that are kept for the answer in the lanes `recorded` and `none`.
     output_reserve: Tokens,
-    /// Trigger that the text refers to, as a share of the usable window (`window` − `output_reserve`).
-    trigger_share: Share,
+    /// Trigger that the text refers to, as a share of the usable window (`window` − `output_reserve`). Null if the reserve leaves
+    /// no usable tokens.
+    trigger_share: Option<Share>,
     /// How exactly token counts are known: `reported`, `exact`, `calibrated` or `estimated`.
     accuracy: &'a str,
     /// Summary of the session in a few sentences.
@@ -248,7 +249,7 @@ impl Diagnosis<'_> {
             title: &case.session.title,
             window: case.windows.largest(),
             output_reserve: self.reserve,
-            trigger_share: self.trigger,
+            trigger_share: self.trigger.known(),
             accuracy: case.ledger.accuracy.name(),
             summary: self.summary(),
             insights: self.insights.iter().map(insight).collect(),

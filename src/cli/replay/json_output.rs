@@ -189,8 +189,8 @@ struct SampleEntry {
     /// Context in tokens.
     tokens: Tokens,
     /// Context as a share of the usable window (`window` − `output_reserve`); above 1, it reaches into the output reserve
-    /// or overflows.
-    pressure: Share,
+    /// or overflows. Null if the reserve leaves no usable tokens.
+    pressure: Option<Share>,
     /// Pressure by the policy's own count and limit; null if the policy defines none.
     believed_pressure: Option<Share>,
     /// Whether the first attempt overflowed.
@@ -310,8 +310,8 @@ fn sample(sample: &Sample) -> SampleEntry {
         window: sample.window,
         metered: sample.metered,
         tokens: sample.tokens,
-        pressure: sample.pressure,
-        believed_pressure: sample.believed,
+        pressure: sample.pressure.known(),
+        believed_pressure: sample.believed.and_then(Share::known),
         overflows: sample.overflows,
         into_reserve: sample.is_into_reserve(),
         rejected: sample.is_rejected,
