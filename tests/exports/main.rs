@@ -7,3 +7,4 @@ mod codex_export;
 mod every_format;
 mod lossless;
 mod managed;
+mod samples;

@@ -212,6 +212,13 @@ impl TokenLedger {
         Tokens(tokens)
     }
 
+    /// Returns the actual tokens of a call with other arguments.
+    pub fn weigh_call(&self, tool: &str, arguments: &str) -> Tokens {
+        let counted = self.scale().recent_call(tool, arguments);
+        let weight = Weight { counted, known: 0 };
+        Tokens(u64::from(fitted(self.fit.as_ref(), weight)))
+    }
+
     /// Returns the actual tokens of a text followed by an ASCII word `times` times. Extrapolates from short texts:
     /// twelve more words always add the same count, because vocabularies count each word separately and rules of thumb
     /// divide by 3 or 4.

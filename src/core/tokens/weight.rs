@@ -90,6 +90,14 @@ impl Scale {
         self.count(text).saturating_add(FRAMING)
     }
 
+    /// Counts a call of a tool with these arguments, as a separate part.
+    pub(super) fn recent_call(&self, tool: &str, arguments: &str) -> u32 {
+        count_recent(self.counter.count, tool)
+            .saturating_add(count_recent(self.counter.count, arguments))
+            .saturating_add(self.call_framing())
+            .saturating_add(FRAMING)
+    }
+
     /// Counts a text that was probably counted before, as a separate part.
     pub(super) fn recent_text(&self, text: &str) -> u32 {
         count_recent(self.counter.count, text).saturating_add(FRAMING)

@@ -21,7 +21,7 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
         .map(|idx| &read.messages[idx])
         .collect();
     let changed = changed_records(promise);
-    let match_of = |message: &Message, there: &Message| {
+    let match_of = |message: &Message, there: &Message, is_joined: bool| {
         let is_changed = message.raw.iter().any(|span| changed.contains(&span.start));
         if let Some(found) = byte_match(promise, message, read, there) {
             Some(found)
@@ -30,18 +30,26 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
             && has_same_parts(source, message, read, there)
         {
             Some(Match::Parts)
+        } else if is_joined && message.role == there.role && ends_with(source, message, read, there)
+        {
+            Some(Match::Parts)
         } else {
             None
         }
     };
     let mut rest = context.iter();
     let (mut kept, mut reframed, mut in_changed) = (0, 0, 0);
+    let mut is_joined = false;
     for entry in &promise.managed.entries {
+        let joins = std::mem::replace(
+            &mut is_joined,
+            matches!(entry, ManagedEntry::Written { joins_next: true, .. }),
+        );
         let ManagedEntry::Kept { message: idx } = entry else {
             continue;
         };
         let message = &source.messages[*idx];
-        if let Some(found) = rest.find_map(|there| match_of(message, there)) {
+        if let Some(found) = rest.find_map(|there| match_of(message, there, joins)) {
             let has_bytes = usize::from(!message.raw.is_empty());
             match found {
                 Match::Bytes => kept += has_bytes,
@@ -52,7 +60,7 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
         }
         let is_there = context
             .iter()
-            .any(|there| match_of(message, there).is_some());
+            .any(|there| match_of(message, there, joins).is_some());
         let fault = if is_there {
             "its position changed"
         } else {
@@ -138,9 +146,21 @@ fn byte_match(promise: &Promise<'_>, a: &Message, read: &Session, b: &Message) -
         .then_some(Match::KeptFields)
 }
 
-/// Returns true if two messages have the same parts, except for the reported tokens of reasoning.
+/// Returns true if two messages have the same parts.
 fn has_same_parts(source: &Session, a: &Message, read: &Session, b: &Message) -> bool {
+    are_same(source.parts_of(a), read.parts_of(b))
+}
+
+/// Returns true if a message ends with the parts of another one, which was joined with a written text.
+fn ends_with(source: &Session, a: &Message, read: &Session, b: &Message) -> bool {
     let (a, b) = (source.parts_of(a), read.parts_of(b));
+    let start = b.len().checked_sub(a.len());
+    let is_text = |part: &Part| matches!(part.body, Body::Text(_));
+    start.is_some_and(|start| b[..start].iter().all(is_text) && are_same(a, &b[start..]))
+}
+
+/// Compares the contents of parts, except for the reported tokens of reasoning.
+fn are_same(a: &[Part], b: &[Part]) -> bool {
     let is_same = |(a, b): (&Part, &Part)| match (&a.body, &b.body) {
         (
             Body::Thinking {

@@ -14,7 +14,8 @@ mod tokens;
 pub use outcome::Check;
 pub(super) use promise::Promise;
 
-use crate::formats::{self, ImportReport, Input};
+use crate::formats::{ImportReport, Input};
+use crate::progress::Progress;
 use crate::session::{FileBytes, Session};
 
 /// Reads the written bytes and runs every check.
@@ -40,22 +41,19 @@ pub(super) fn all(promise: &Promise<'_>, bytes: FileBytes) -> Vec<Check> {
     checks
 }
 
+/// Reads the bytes as the format that was written: what remains of a conversation may have no mark of its format any more.
 fn read_back(promise: &Promise<'_>, bytes: FileBytes) -> Result<(Session, ImportReport), String> {
     let name = promise.case.session.source.name.clone();
-    let parsed = formats::parse(&Input { name, bytes }).map_err(|error| error.to_string())?;
-    let session = parsed
-        .sessions
-        .into_iter()
-        .next()
-        .ok_or("it contains no conversation")?;
-    if session.source.format == promise.format.name {
-        Ok((session, parsed.report))
-    } else {
-        Err(format!(
-            "its format is detected as {} instead of {}",
-            session.source.format, promise.format.name
-        ))
-    }
+    let _held = bytes.whole();
+    let input = Input {
+        name,
+        bytes: bytes.clone(),
+    };
+    let parsed = promise.format.read(&input, &Progress::default());
+    let parsed = parsed.map_err(|error| error.to_string())?;
+    let session = parsed.sessions.into_iter().next();
+    let session = session.ok_or("it contains no conversation")?;
+    Ok((session, parsed.report))
 }
 
 #[cfg(test)]

@@ -40,7 +40,8 @@ struct FaultyCall<'a> {
     call: &'a str,
 }
 
-/// Checks that every result directly follows its call, unless the source has the same fault in the same format.
+/// Checks that every result directly follows its call, unless the source has the same fault in the same format, or the policy's
+/// system sends it so.
 pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
     let context = context_messages(read);
     let found = faults(read, &context);
@@ -52,6 +53,15 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
         without_known(&new, &faults(source, &context_messages(source)))
     } else {
         found.clone()
+    };
+    let is_new = !new.is_empty();
+    let new = if is_new && promise.is_of_system() {
+        let sent = promise.as_session();
+        let all: Vec<usize> = (0..sent.messages.len()).collect();
+        let known: HashSet<String> = faults(&sent, &all).iter().map(|f| f.call.to_owned()).collect();
+        new.into_iter().filter(|faulty| !known.contains(faulty.call)).collect()
+    } else {
+        new
     };
     if let Some(FaultyCall {
         message,
@@ -86,9 +96,14 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
         );
     }
     let faults = fault_counts(&found);
+    let origin = if is_new {
+        format!("as {} sends them", promise.policy.label)
+    } else {
+        "as in the source".to_owned()
+    };
     Check::warned(
         "pairs",
-        format!("{calls}, {faults} as in the source: providers reject this unless it is repaired"),
+        format!("{calls}, {faults} {origin}: providers reject this unless it is repaired"),
     )
 }
 

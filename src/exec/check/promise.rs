@@ -1,8 +1,8 @@
 //! The intended content of an export, against which the written file is checked.
 
-use crate::engine::{Case, KnobValues, Policy};
+use crate::engine::{Action, Case, KnobValues, Policy, PolicyKind};
 use crate::formats::Format;
-use crate::session::{Managed, Session};
+use crate::session::{Managed, ManagedEntry, ManagedPart, Message, Session};
 use crate::units::Tokens;
 
 /// The intended content of an export.
@@ -27,6 +27,52 @@ pub(in crate::exec) struct Promise<'a> {
 }
 
 impl Promise<'_> {
+    /// Returns whether the policy sends what a real system sends, so that its context is right although providers may reject
+    /// it.
+    pub(super) fn is_of_system(&self) -> bool {
+        let mut stages = self.policy.stages.iter();
+        self.policy.kind.is_some_and(|kind| kind != PolicyKind::Strategy)
+            || stages.any(|stage| matches!(stage.action, Action::Named(_)))
+    }
+
+    /// Returns a session with the messages of the managed conversation, without calls and compactions.
+    pub(super) fn as_session(&self) -> Session {
+        let source = &self.case.session;
+        let mut session = Session {
+            messages: Vec::new(),
+            parts: Vec::new(),
+            calls: Vec::new(),
+            compactions: Vec::new(),
+            ..Session::clone(source)
+        };
+        for entry in &self.managed.entries {
+            let start = session.parts.len();
+            let (template, role) = match entry {
+                ManagedEntry::Kept { message } => {
+                    let message = &source.messages[*message];
+                    session.parts.extend_from_slice(source.parts_of(message));
+                    (Some(message), message.role)
+                }
+                ManagedEntry::Edited { message, parts } => {
+                    let parts = parts.iter().map(|part| match part {
+                        ManagedPart::Kept { part } | ManagedPart::Replaced { part, .. } => *part,
+                    });
+                    let parts = parts.map(|part| source.parts[part].clone());
+                    session.parts.extend(parts);
+                    let message = &source.messages[*message];
+                    (Some(message), message.role)
+                }
+                ManagedEntry::Written { role, .. } => (source.messages.first(), *role),
+            };
+            session.messages.extend(template.map(|message| Message {
+                role,
+                parts: start..session.parts.len(),
+                ..message.clone()
+            }));
+        }
+        session
+    }
+
     pub(super) fn is_same_format(&self) -> bool {
         self.format.name == self.case.session.source.format
     }

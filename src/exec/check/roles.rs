@@ -7,8 +7,8 @@ use crate::formats::ImportReport;
 use crate::session::{Body, Managed, ManagedEntry, ManagedPart, Part, Role, Session};
 use std::ops::Range;
 
-/// Checks that the user speaks first and no text is empty, unless the source has the same fault, and that the format knows all
-/// roles.
+/// Checks that the user speaks first and no text is empty, unless the source or the policy's system has the same fault, and that
+/// the format knows all roles.
 pub(super) fn check(promise: &Promise<'_>, read: &Session, report: &ImportReport) -> Check {
     let source = &promise.case.session;
     if let Some(role) = unknown_role(promise, report) {
@@ -18,10 +18,11 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session, report: &ImportReport
         );
     }
     let context = context_messages(read);
-    let all: Vec<usize> = (0..source.messages.len()).collect();
-    let first = first_speaker(read, &context);
-    if first != Some(Role::User) && first_speaker(source, &all) == Some(Role::User) {
-        let who = first.map_or("nobody", Role::name);
+    let first = first_speaker(read, Some(&context));
+    let is_fault = first != Some(Role::User) && first_speaker(source, None) == Some(Role::User);
+    let who = first.map_or("nobody", Role::name);
+    let is_as_sent = || first_speaker(&promise.as_session(), None) == first;
+    if is_fault && !(promise.is_of_system() && is_as_sent()) {
         return Check::failed(
             "roles",
             format!("the conversation starts with {who}, not with the user"),
@@ -39,9 +40,15 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session, report: &ImportReport
         let message = empty.map_or(0, |idx| idx + 1);
         return Check::failed("roles", format!("message {message} has an empty text"));
     }
-    let first = first.map_or("nobody", Role::name);
     let messages = counted(context.len(), "message");
-    let figures = format!("{messages}, the first by {first}");
+    let figures = format!("{messages}, the first by {who}");
+    if is_fault {
+        let label = &promise.policy.label;
+        return Check::warned(
+            "roles",
+            format!("{figures}, as {label} sends them; some providers reject this"),
+        );
+    }
     if n == 0 {
         return Check::passed("roles", figures);
     }
@@ -62,11 +69,12 @@ fn unknown_role<'a>(promise: &Promise<'_>, report: &'a ImportReport) -> Option<&
         .next()
 }
 
-fn first_speaker(session: &Session, messages: &[usize]) -> Option<Role> {
-    messages
-        .iter()
-        .map(|idx| session.messages[*idx].role)
-        .find(|role| *role != Role::System)
+/// Returns the role of the first message that is not the system's, among these messages or all.
+fn first_speaker(session: &Session, messages: Option<&[usize]>) -> Option<Role> {
+    let all = 0..session.messages.len();
+    let indices: Vec<usize> = messages.map_or_else(|| all.collect(), <[usize]>::to_vec);
+    let mut roles = indices.into_iter().map(|idx| session.messages[idx].role);
+    roles.find(|role| *role != Role::System)
 }
 
 /// Counts blank texts. A message without parts counts as one.

@@ -101,12 +101,9 @@ fn a_faithful_export_passes_every_check() {
 #[test]
 fn an_unreadable_file_fails() {
     assert_eq!(failed("[{\"role\": \"user\""), ["reads back"]);
-    assert_eq!(
-        failed(
-            r#"{"model":"m","max_tokens":9,"system":"s","messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}"#
-        ),
-        ["reads back"]
-    );
+    // Another format is read as the one that was written, and lacks the messages.
+    let other = r#"{"model":"m","max_tokens":9,"system":"s","messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}"#;
+    assert!(failed(other).contains(&"kept bytes"), "{:?}", failed(other));
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! A context without predicted text: the only kind that can be exported.
 
 use super::{Context, Edited, EntryBody, Marker, PartStatus, Written};
-use crate::chat::Block;
 use crate::session::{Managed, ManagedEntry, ManagedPart, Session, WrittenKind};
 
 /// A context without predicted text.
@@ -53,17 +52,9 @@ impl ExecutedContext {
 
 /// Returns a written message, with an addition for each further text of it.
 fn written_entries(written: &Written) -> Vec<ManagedEntry> {
-    let blocks = written.blocks.iter().flat_map(|blocks| blocks.iter());
-    let mut texts: Vec<String> = blocks
-        .filter_map(Block::as_text)
-        .map(str::to_owned)
-        .collect();
-    if texts.len() < 2 {
-        texts = vec![written.text.to_string()];
-    }
-    let entry = |(nth, text)| ManagedEntry::Written {
+    let entry = |(nth, text): (usize, &str)| ManagedEntry::Written {
         role: written.role,
-        text,
+        text: text.to_owned(),
         kind: if nth == 0 {
             written.kind
         } else {
@@ -76,7 +67,7 @@ fn written_entries(written: &Written) -> Vec<ManagedEntry> {
             .map(|answered| answered.call.to_string()),
         before_message: written.covers.last().map_or(0, |range| range.end as usize),
     };
-    texts.into_iter().enumerate().map(entry).collect()
+    written.texts().into_iter().enumerate().map(entry).collect()
 }
 
 fn edited_entry(session: &Session, edited: &Edited, markers: &[Marker]) -> ManagedEntry {

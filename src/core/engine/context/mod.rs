@@ -89,6 +89,18 @@ pub struct Written {
     pub event: u32,
 }
 
+impl Written {
+    /// Returns its texts, which are counted and exported separately: those of its blocks if it has several.
+    pub fn texts(&self) -> Vec<&str> {
+        let blocks = self.blocks.iter().flat_map(|blocks| blocks.iter());
+        let texts: Vec<&str> = blocks.filter_map(Block::as_text).collect();
+        match texts.len() {
+            0 | 1 => vec![&self.text],
+            _ => texts,
+        }
+    }
+}
+
 /// A call that a written result answers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnsweredCall {

@@ -8,7 +8,7 @@ use crate::engine::context::{
     Dropped, Edited, Entry, EntryBody, Left, Marker, PartStatus, PartStatuses,
 };
 use crate::engine::policy::meter::Meter;
-use crate::session::WrittenKind;
+use crate::session::{Body, WrittenKind};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -168,13 +168,18 @@ impl<'a> EntryUpdater<'a> {
 
     /// Puts another text in the place of a part's content.
     fn marked(&mut self, part: usize, text: Arc<str>) -> PartStatus {
-        let original = self.case.session.parts[part].body.text();
-        let left = left_of(original, &text);
+        let (body, ledger) = (&self.case.session.parts[part].body, &self.case.ledger);
+        let left = left_of(body.text(), &text);
         self.removed |= left != Left::All;
+        let tokens = match body {
+            Body::ToolCall { tool, .. } => ledger.weigh_call(tool, &text),
+            _ => ledger.weigh(&text),
+        };
+        let tokens = tokens.0 as u32;
         // Parts that get the same text share one marker.
         let is_it = |last: &Marker| {
-            (last.event, last.left, last.is_predicted)
-                == (self.source.event, left, self.source.is_predicted)
+            (last.event, last.left, last.is_predicted, last.tokens)
+                == (self.source.event, left, self.source.is_predicted, tokens)
                 && last.text == text
         };
         if self.markers.last().is_some_and(is_it) {
@@ -182,7 +187,6 @@ impl<'a> EntryUpdater<'a> {
                 marker: self.markers.len() as u32 - 1,
             };
         }
-        let tokens = self.case.ledger.weigh(&text).0 as u32;
         self.markers.push(Marker {
             tokens,
             metered: self.meter.weigh_known_part(&text, tokens),

@@ -285,7 +285,9 @@ pub(in crate::engine) fn weigh(
     entry: &mut Entry,
 ) {
     if let EntryBody::Written(written) = &entry.body {
-        entry.tokens = case.ledger.weigh(&written.text).0 as u32;
+        // A file has no message for an empty text.
+        let texts = written.texts().into_iter().filter(|text| !text.is_empty());
+        entry.tokens = texts.map(|text| case.ledger.weigh(text).0 as u32).sum();
     }
     let mut tokens = 0;
     entry.each_weight(case, markers, |_, weight| tokens += weight);
