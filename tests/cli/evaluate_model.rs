@@ -214,13 +214,29 @@ fn own_prices_apply_to_the_announced_price() {
 fn answers_that_cannot_be_read_are_no_result() {
     let here = tempfile::tempdir().expect("a temporary folder");
     session(here.path());
-    let choice = json!({"index": 0, "delta": {"content": "I would go on."}, "finish_reason": "stop"});
+    let choice =
+        json!({"index": 0, "delta": {"content": "I would go on."}, "finish_reason": "stop"});
     let chunk = json!({"choices": [choice]});
     let server = Server::with_answer(format!("{STREAM_HEAD}data: {chunk}\n\ndata: [DONE]\n\n"));
     let url = server.url();
-    let model = ["--summarizer", "openai", "--model", "m", "--base-url", &*url];
+    let model = [
+        "--summarizer",
+        "openai",
+        "--model",
+        "m",
+        "--base-url",
+        &*url,
+    ];
     for (tier, why) in [("3", "calls or names a tool"), ("2", "is a judgement")] {
-        let asked = ["--model-window", "100000", "--samples", "3", "--tier", tier, "--json"];
+        let asked = [
+            "--model-window",
+            "100000",
+            "--samples",
+            "3",
+            "--tier",
+            tier,
+            "--json",
+        ];
         let output = evaluate(here.path(), &[&model[..], &asked[..]].concat());
         let error = stderr(&output);
         assert_eq!(output.status.code(), Some(2), "{error}");

@@ -290,17 +290,37 @@ fn schemas_hold_if_the_output_reserve_leaves_no_usable_tokens() {
     let verbs: [&[&str]; 8] = [
         &["inspect", &handoff],
         &["find", &handoff, "error"],
-        &["replay", &handoff, "--policy", "truncate", "--policy", "recorded", "--policy", "claude-code"],
+        &[
+            "replay",
+            &handoff,
+            "--policy",
+            "truncate",
+            "--policy",
+            "recorded",
+            "--policy",
+            "claude-code",
+        ],
         &["diagnose", &handoff, "--policy", "summarize"],
         &["evaluate", &handoff, "--policy", "prune"],
         &["sweep", &handoff, "--policy", "truncate", "--points", "4"],
-        &["gate", &handoff, "--policy", "truncate", "--max-overflows", "0"],
+        &[
+            "gate",
+            &handoff,
+            "--policy",
+            "truncate",
+            "--max-overflows",
+            "0",
+        ],
         &["compact", &handoff, "--policy", "truncate", "--force"],
     ];
     for (nth, verb) in verbs.into_iter().enumerate() {
         for window in ["1", "1000", "32000"] {
             let output = format!("out-{nth}-{window}.json");
-            let written: &[&str] = if verb[0] == "compact" { &["-o", &output] } else { &[] };
+            let written: &[&str] = if verb[0] == "compact" {
+                &["-o", &output]
+            } else {
+                &[]
+            };
             validator.run(&[verb, &["--window", window], written].concat());
         }
     }

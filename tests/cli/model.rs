@@ -118,10 +118,22 @@ fn an_answer_of_invisible_characters_is_no_summary() {
     assert!(!here.path().join("out.jsonl").exists(), "{text}");
     let given = format!("text:{invisible}");
     let file = sample("slow-growth.jsonl");
-    let args = ["compact", &file, "--policy", "summarize", "--force", "--summarizer", &given];
+    let args = [
+        "compact",
+        &file,
+        "--policy",
+        "summarize",
+        "--force",
+        "--summarizer",
+        &given,
+    ];
     let output = plimsoll(here.path(), &args);
     assert!(!output.status.success());
-    assert!(stderr(&output).contains("the summary is empty"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("the summary is empty"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]

@@ -17,10 +17,33 @@ fn written() -> tempfile::TempDir {
         &["compact", "all/c.jsonl", "-o", "all/out/m.jsonl"],
         &["compact", "all/c.jsonl"],
         &["context", "all/c.jsonl", "--at-call", "5"],
-        &["context", "all/c.jsonl", "--at-call", "5", "-o", "all/out/deep/a.json", "--format", "openai_chat"],
-        &["convert", "all/c.jsonl", "--to", "openai_chat", "-o", "all/out/chat.json"],
+        &[
+            "context",
+            "all/c.jsonl",
+            "--at-call",
+            "5",
+            "-o",
+            "all/out/deep/a.json",
+            "--format",
+            "openai_chat",
+        ],
+        &[
+            "convert",
+            "all/c.jsonl",
+            "--to",
+            "openai_chat",
+            "-o",
+            "all/out/chat.json",
+        ],
         &["convert", "all/c.jsonl", "--to", "anthropic_messages"],
-        &["convert", "all/c.jsonl", "--to", "claude_code", "-o", "all/out/copy.jsonl"],
+        &[
+            "convert",
+            "all/c.jsonl",
+            "--to",
+            "claude_code",
+            "-o",
+            "all/out/copy.jsonl",
+        ],
     ];
     for run in runs {
         let policy: &[&str] = if run[0] == "compact" { &prune } else { &[] };
@@ -32,7 +55,10 @@ fn written() -> tempfile::TempDir {
 
 /// Returns the names of the listed files.
 fn listed(here: &Path, paths: &[&str]) -> (Vec<String>, Value) {
-    let list = json(&plimsoll(here, &[&["sessions", "--json", "--no-state"], paths].concat()));
+    let list = json(&plimsoll(
+        here,
+        &[&["sessions", "--json", "--no-state"], paths].concat(),
+    ));
     let sessions = list["sessions"].as_array().expect("sessions").iter();
     let names = sessions.map(|session| session["path"].as_str().expect("a path").to_owned());
     (names.collect(), list)
@@ -43,20 +69,45 @@ fn files_that_the_program_wrote_are_left_out_of_folders_and_counted() {
     let here = written();
     let (names, list) = listed(here.path(), &["all"]);
     assert_eq!(names, ["all/c.jsonl"]);
-    assert_eq!((&list["own_outputs"], &list["unreadable"]), (&7.into(), &Value::Array(vec![])));
+    assert_eq!(
+        (&list["own_outputs"], &list["unreadable"]),
+        (&7.into(), &Value::Array(vec![]))
+    );
     let text = plimsoll(here.path(), &["sessions", "all", "--no-state"]);
-    assert!(stderr(&text).contains("7 files that Plimsoll wrote are left out"), "{}", stderr(&text));
+    assert!(
+        stderr(&text).contains("7 files that Plimsoll wrote are left out"),
+        "{}",
+        stderr(&text)
+    );
     let found = json(&plimsoll(
         here.path(),
-        &["sessions", "all", "--search", "kind:result", "--json", "--no-state"],
+        &[
+            "sessions",
+            "all",
+            "--search",
+            "kind:result",
+            "--json",
+            "--no-state",
+        ],
     ));
     assert_eq!(found["sessions"].as_array().map(Vec::len), Some(1));
     for verb in ["gate", "sweep", "evaluate"] {
-        let output = plimsoll(here.path(), &[verb, "all", "--policy", "prune", "--json", "--no-state"]);
+        let output = plimsoll(
+            here.path(),
+            &[verb, "all", "--policy", "prune", "--json", "--no-state"],
+        );
         let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         let count = |list: &str| result[list].as_array().map(Vec::len);
-        assert_eq!((count("sessions"), count("skipped")), (Some(1), Some(7)), "{verb}");
-        assert!(stderr(&output).contains("7 files are skipped"), "{}", stderr(&output));
+        assert_eq!(
+            (count("sessions"), count("skipped")),
+            (Some(1), Some(7)),
+            "{verb}"
+        );
+        assert!(
+            stderr(&output).contains("7 files are skipped"),
+            "{}",
+            stderr(&output)
+        );
     }
 }
 
@@ -66,16 +117,25 @@ fn a_file_that_the_program_wrote_counts_if_it_is_named_or_was_continued() {
     let named = ["all/out/chat.json", "all/out/m.jsonl"];
     let (mut names, list) = listed(here.path(), &named);
     names.sort();
-    assert_eq!((&names[..], &list["own_outputs"]), (&named.map(str::to_owned)[..], &0.into()));
+    assert_eq!(
+        (&names[..], &list["own_outputs"]),
+        (&named.map(str::to_owned)[..], &0.into())
+    );
     let renamed = here.path().join("all/out/renamed.json");
     fs::rename(here.path().join(named[0]), &renamed).expect("renamed");
     assert_eq!(listed(here.path(), &["all"]).1["own_outputs"], 7);
     // An agent continues the managed file.
-    let mut file = OpenOptions::new().append(true).open(here.path().join(named[1])).expect("it is there");
+    let mut file = OpenOptions::new()
+        .append(true)
+        .open(here.path().join(named[1]))
+        .expect("it is there");
     writeln!(file, "{{}}").expect("written");
     drop(file);
     let (names, list) = listed(here.path(), &["all"]);
     assert_eq!((names.len(), &list["own_outputs"]), (2, &6.into()));
     let error = stderr(&plimsoll(here.path(), &["restore", "all/out/copy.jsonl"]));
-    assert!(error.contains("`convert` wrote this file, so there is nothing to restore"), "{error}");
+    assert!(
+        error.contains("`convert` wrote this file, so there is nothing to restore"),
+        "{error}"
+    );
 }

@@ -16,7 +16,9 @@ fn case(path: &Path) -> Case {
         window: None,
         conversation: 0,
     };
-    load(path, &options, &Progress::default()).expect("it reads").case
+    load(path, &options, &Progress::default())
+        .expect("it reads")
+        .case
 }
 
 fn case_file(name: &str) -> PathBuf {
@@ -44,7 +46,10 @@ fn checks(case: &Case, preset: &str, schedule: Schedule, output: PathBuf) -> Vec
         Ok(exported) => exported.checks,
         // A managed conversation without messages is refused.
         Err(reason) => {
-            assert!(reason.starts_with("nothing was written"), "{preset}: {reason}");
+            assert!(
+                reason.starts_with("nothing was written"),
+                "{preset}: {reason}"
+            );
             Vec::new()
         }
     }
@@ -54,8 +59,13 @@ fn checks(case: &Case, preset: &str, schedule: Schedule, output: PathBuf) -> Vec
 fn no_preset_fails_a_check_on_a_sample() {
     let folder = tempfile::tempdir().unwrap();
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
-    let samples = fs::read_dir(samples).unwrap().map(|entry| entry.unwrap().path());
-    let samples = samples.filter(|path| path.extension().is_some_and(|e| e == "json" || e == "jsonl"));
+    let samples = fs::read_dir(samples)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let samples = samples.filter(|path| {
+        path.extension()
+            .is_some_and(|e| e == "json" || e == "jsonl")
+    });
     let cases: Vec<Case> = samples
         .flat_map(|path| {
             let recorded = case(&path);
@@ -82,7 +92,10 @@ fn no_preset_fails_a_check_on_a_sample() {
             let failed = checks.iter().filter(|check| !check.ok);
             let name = &case.session.source.name;
             let failed = failed.map(|check| {
-                format!("{name}, {preset}, {schedule:?}: {}: {}", check.name, check.detail)
+                format!(
+                    "{name}, {preset}, {schedule:?}: {}: {}",
+                    check.name, check.detail
+                )
             });
             (usize::from(!checks.is_empty()), failed.collect())
         })
@@ -90,7 +103,11 @@ fn no_preset_fails_a_check_on_a_sample() {
     let n_exports: usize = results.iter().map(|(n, _)| n).sum();
     let failed: Vec<String> = results.into_iter().flat_map(|(_, failed)| failed).collect();
     assert!(n_exports > 500, "the premise: {n_exports} exports");
-    assert!(failed.is_empty(), "{} of {n_exports}: {failed:#?}", failed.len());
+    assert!(
+        failed.is_empty(),
+        "{} of {n_exports}: {failed:#?}",
+        failed.len()
+    );
 }
 
 #[test]
@@ -121,7 +138,8 @@ fn parallel_calls_recorded_with_a_result_between_them_keep_their_ids() {
 #[test]
 fn ids_of_any_length_are_no_file_names() {
     let folder = tempfile::tempdir().unwrap();
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/giant-tool-result.json");
+    let sample =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/giant-tool-result.json");
     let mut text = fs::read_to_string(sample).unwrap();
     let (mut ids, mut at) = (Vec::new(), 0);
     while let Some(start) = text[at..].find("\"call_").map(|start| at + start + 1) {
@@ -139,18 +157,28 @@ fn ids_of_any_length_are_no_file_names() {
     fs::write(&source, text).unwrap();
     let recorded = case(&source);
     let calls = recorded.session.calls.len();
-    let small = recorded.with_windows(WindowPlan::constant(Tokens(20_000), calls, WindowSource::User));
+    let small = recorded.with_windows(WindowPlan::constant(
+        Tokens(20_000),
+        calls,
+        WindowSource::User,
+    ));
     let failed: Vec<_> = PRESETS
         .par_iter()
         .flat_map_iter(|preset| {
             let output = folder.path().join(preset.name);
             let checks = checks(&small, preset.name, Schedule::Replay, output);
-            checks.into_iter().filter(|check| !check.ok).map(|check| (preset.name, check))
+            checks
+                .into_iter()
+                .filter(|check| !check.ok)
+                .map(|check| (preset.name, check))
         })
         .collect();
     assert!(failed.is_empty(), "{failed:#?}");
     let names = files_below(folder.path());
-    assert!(names.iter().any(|name| name.len() > 100), "the premise: a name with an id");
+    assert!(
+        names.iter().any(|name| name.len() > 100),
+        "the premise: a name with an id"
+    );
     assert!(names.iter().all(|name| name.len() <= 130), "{names:?}");
 }
 
@@ -180,7 +208,12 @@ fn a_context_without_a_mark_of_its_format_is_read_as_the_format_that_was_written
         let output = folder.path().join(preset.name);
         let checks = checks(&case, preset.name, Schedule::Now { force: true }, output);
         n_exports += usize::from(!checks.is_empty());
-        failed.extend(checks.into_iter().filter(|c| !c.ok).map(|check| (preset.name, check)));
+        failed.extend(
+            checks
+                .into_iter()
+                .filter(|c| !c.ok)
+                .map(|check| (preset.name, check)),
+        );
     }
     assert!(n_exports > 5, "the premise: {n_exports} exports");
     assert!(failed.is_empty(), "{failed:#?}");

@@ -52,7 +52,9 @@ impl RecordIds {
             && let Some(records) = json::elements(&whole, &list)
         {
             let records = records.into_iter();
-            return records.flat_map(|span| self.of_record(&whole[span])).collect();
+            return records
+                .flat_map(|span| self.of_record(&whole[span]))
+                .collect();
         }
         let quick = |text: &[u8], _: &Span, _: usize| {
             let record = BorrowedValue::parse(std::str::from_utf8(text).ok()?)?;
@@ -76,5 +78,46 @@ impl RecordIds {
         let of_parts = of_parts.filter_map(|part| json::str_at(part, &["id"]));
         let own = json::str_at(record, self.path);
         own.into_iter().chain(of_parts).map(str::to_owned).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_record_never_takes_the_id_of_another() {
+        let ids = RecordIds {
+            list: "messages",
+            path: &["id"],
+            parts: None,
+        };
+        let existing = OutputRecord::Existing {
+            text: Cow::Borrowed(br#"{"id": "new-0"}"#),
+            message: 0,
+        };
+        let mut taken = ids.taken(&[existing]);
+        let id = |n: u64| format!("new-{n}");
+        assert_eq!([taken.free(id), taken.free(id)], ["new-1", "new-2"]);
+    }
+
+    #[test]
+    fn finds_the_ids_of_a_document_and_of_lines() {
+        let ids = RecordIds {
+            list: "messages",
+            path: &["info", "id"],
+            parts: Some("parts"),
+        };
+        let document =
+            r#"{"messages": [{"info": {"id": "m"}, "parts": [{"id": "p"}, {}]}, {"info": {}}]}"#;
+        let of_file = |ids: &RecordIds, text: &str| ids.of_file(&text.as_bytes().to_vec().into());
+        assert_eq!(of_file(&ids, document), ["m", "p"]);
+        let lines = RecordIds {
+            list: "",
+            path: &["uuid"],
+            parts: None,
+        };
+        let text = "{\"uuid\": \"a\"}\n{\"other\": 1}\n{\"uuid\": \"a\"}{\"uuid\": \"b\"}\n";
+        assert_eq!(of_file(&lines, text), ["a", "a", "b"]);
     }
 }

@@ -38,7 +38,12 @@ mod tests {
 
     #[test]
     fn invisible_characters_are_blank_and_joined_emoji_are_not() {
-        for text in ["", " \n\u{a0}", "\u{200b}\u{feff}\u{2060}", "\u{ad}\u{fe0f}\u{e0020}\0"] {
+        for text in [
+            "",
+            " \n\u{a0}",
+            "\u{200b}\u{feff}\u{2060}",
+            "\u{ad}\u{fe0f}\u{e0020}\0",
+        ] {
             assert!(is_blank(text), "{text:?}");
         }
         for text in ["a\u{200b}", "\u{1f469}\u{200d}\u{1f467}", "\u{fffd}", "."] {

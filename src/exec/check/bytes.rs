@@ -43,7 +43,13 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
     for entry in &promise.managed.entries {
         let joins = std::mem::replace(
             &mut is_joined,
-            matches!(entry, ManagedEntry::Written { joins_next: true, .. }),
+            matches!(
+                entry,
+                ManagedEntry::Written {
+                    joins_next: true,
+                    ..
+                }
+            ),
         );
         let ManagedEntry::Kept { message: idx } = entry else {
             continue;

@@ -58,8 +58,13 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
     let new = if is_new && promise.is_of_system() {
         let sent = promise.as_session();
         let all: Vec<usize> = (0..sent.messages.len()).collect();
-        let known: HashSet<String> = faults(&sent, &all).iter().map(|f| f.call.to_owned()).collect();
-        new.into_iter().filter(|faulty| !known.contains(faulty.call)).collect()
+        let known: HashSet<String> = faults(&sent, &all)
+            .iter()
+            .map(|f| f.call.to_owned())
+            .collect();
+        new.into_iter()
+            .filter(|faulty| !known.contains(faulty.call))
+            .collect()
     } else {
         new
     };

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::engine::{Case, WindowPlan, WindowSource};
+use crate::formats;
 use crate::session::{Managed, ManagedEntry, ManagedPart, Role, WrittenKind};
 use crate::tokens::{Progress, TokenLedger};
 use crate::units::Tokens;

@@ -81,10 +81,14 @@ fn rewritten_arguments(
     }
     let (mut of_promise, mut of_file) = (Tokens::ZERO, Tokens::ZERO);
     let session = &promise.case.session;
-    let edited = promise.managed.entries.iter().filter_map(|entry| match entry {
-        ManagedEntry::Edited { parts, .. } => Some(parts),
-        _ => None,
-    });
+    let edited = promise
+        .managed
+        .entries
+        .iter()
+        .filter_map(|entry| match entry {
+            ManagedEntry::Edited { parts, .. } => Some(parts),
+            _ => None,
+        });
     for part in edited.flatten() {
         let ManagedPart::Replaced { part, text } = part else {
             continue;

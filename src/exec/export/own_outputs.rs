@@ -90,8 +90,13 @@ impl OwnOutputs {
         let size = usize::try_from(bytes).unwrap_or(usize::MAX);
         let folder = parent_folder(path).to_owned();
         let files = self.files.get(&(folder.clone(), size));
-        let may_be = |stated: &Path| stated == folder.join(path.file_name().unwrap_or_default()) || !stated.exists();
-        let mut files = files.into_iter().flatten().filter(|(stated, _)| may_be(stated));
+        let may_be = |stated: &Path| {
+            stated == folder.join(path.file_name().unwrap_or_default()) || !stated.exists()
+        };
+        let mut files = files
+            .into_iter()
+            .flatten()
+            .filter(|(stated, _)| may_be(stated));
         let mut hash = None;
         files.any(|(_, stated)| {
             let hash = hash.get_or_insert_with(|| {

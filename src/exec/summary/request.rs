@@ -38,9 +38,7 @@ const MAX_PROMPT_BYTES: u64 = 1 << 20;
 /// Returns one line if it cannot be read or is empty.
 pub fn read_prompt(path: &Path) -> Result<String, String> {
     match read_text(path, MAX_PROMPT_BYTES) {
-        Ok(text) if is_blank(&text) => {
-            Err(format!("the prompt {} is empty", path.display()))
-        }
+        Ok(text) if is_blank(&text) => Err(format!("the prompt {} is empty", path.display())),
         Ok(text) => Ok(text),
         Err(error) => Err(format!("the prompt: {error}")),
     }

@@ -307,7 +307,10 @@ fn repeated_ids_do_not_multiply_the_document() {
         let session = &loaded.case.session;
         let (bytes, name) = (session.source.bytes.len(), path.display());
         assert!(bytes < 500_000, "{name}: {bytes} bytes");
-        let large = session.parts.iter().filter(|part| part.body.text().len() == 200_000);
+        let large = session
+            .parts
+            .iter()
+            .filter(|part| part.body.text().len() == 200_000);
         assert_eq!(large.count(), 1, "{name}");
         assert!(!loaded.warnings.is_empty(), "{name}");
     }

@@ -20,7 +20,9 @@ mod tree;
 
 use super::json::BorrowedValue;
 use super::read_log::ReadLog;
-use super::{Format, Input, ParseError, Parsed, Probe, RecordIds, RecordedData, SubAgentFiles, json, jsonl};
+use super::{
+    Format, Input, ParseError, Parsed, Probe, RecordIds, RecordedData, SubAgentFiles, json, jsonl,
+};
 use crate::progress::Progress;
 use crate::session::{ModelVendor, Span};
 pub use agents::AgentCalls;

@@ -21,7 +21,8 @@ mod replay;
 use super::mark::MARK;
 use super::read_log::ReadLog;
 use super::{
-    Format, Input, ParseError, Parsed, Probe, RecordIds, RecordedData, SubAgentFiles, json, jsonl, mark,
+    Format, Input, ParseError, Parsed, Probe, RecordIds, RecordedData, SubAgentFiles, json, jsonl,
+    mark,
 };
 use crate::progress::Progress;
 use line::Line;

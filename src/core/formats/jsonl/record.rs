@@ -106,7 +106,10 @@ fn split(text: &[u8], is_complete: bool) -> Values {
         let end = if is_eof { text.len() } else { error.invalid };
         // The open last line may end within a record.
         let has_whole = is_complete || !is_eof;
-        if let Some(found) = has_whole.then(|| continued(&text[..end], error.at)).flatten() {
+        if let Some(found) = has_whole
+            .then(|| continued(&text[..end], error.at))
+            .flatten()
+        {
             spans.extend(found);
             let (more, rest) = values(text, end);
             spans.extend(more);
@@ -122,14 +125,19 @@ fn split(text: &[u8], is_complete: bool) -> Values {
 
 /// Finds the next whole records after an error.
 fn next_records(text: &[u8], broken: &Broken) -> Option<Values> {
-    let mut least = broken.invalid.saturating_sub(MAX_OVERLAP).max(broken.at + 1);
+    let mut least = broken
+        .invalid
+        .saturating_sub(MAX_OVERLAP)
+        .max(broken.at + 1);
     for start in record_starts(text, least) {
         if start < least {
             continue;
         }
         let (found, rest) = values(text, start);
         // The next record may be truncated, too. After an object inside of a record, a comma or a bracket follows.
-        let is_record = rest.as_ref().is_none_or(|rest| text[rest.at..].starts_with(b"{\""));
+        let is_record = rest
+            .as_ref()
+            .is_none_or(|rest| text[rest.at..].starts_with(b"{\""));
         match found.last() {
             Some(_) if is_record => return Some((found, rest)),
             // The others of these values end at the same error.

@@ -19,7 +19,9 @@ mod reader;
 mod storage_folder;
 mod store;
 
-use super::{Format, Input, ParseError, Parsed, Probe, RecordIds, RecordedData, SubAgentFiles, json};
+use super::{
+    Format, Input, ParseError, Parsed, Probe, RecordIds, RecordedData, SubAgentFiles, json,
+};
 use crate::formats::read_log::ReadLog;
 use crate::progress::Progress;
 use serde_json::Value;

@@ -86,7 +86,11 @@ impl<'a> Chain<'a> {
 
     /// Whether the record's parent is not the last record, and the path to it is not that of the session.
     fn must_relink(&self, record: &Kept<'_>) -> bool {
-        let Some(parent) = record.parent.as_ref().filter(|p| Some(*p) != self.last.as_ref()) else {
+        let Some(parent) = record
+            .parent
+            .as_ref()
+            .filter(|p| Some(*p) != self.last.as_ref())
+        else {
             return false;
         };
         let number = self.written.get(parent);
