@@ -57,7 +57,7 @@ fn written() -> tempfile::TempDir {
 fn listed(here: &Path, paths: &[&str]) -> (Vec<String>, Value) {
     let list = json(&plimsoll(
         here,
-        &[&["sessions", "--json", "--no-state"], paths].concat(),
+        &[&["sessions", "--json", "--no-state"][..], paths].concat(),
     ));
     let sessions = list["sessions"].as_array().expect("sessions").iter();
     let names = sessions.map(|session| session["path"].as_str().expect("a path").to_owned());
@@ -69,10 +69,8 @@ fn files_that_the_program_wrote_are_left_out_of_folders_and_counted() {
     let here = written();
     let (names, list) = listed(here.path(), &["all"]);
     assert_eq!(names, ["all/c.jsonl"]);
-    assert_eq!(
-        (&list["own_outputs"], &list["unreadable"]),
-        (&7.into(), &Value::Array(vec![]))
-    );
+    assert_eq!(list["own_outputs"], 7);
+    assert_eq!(list["unreadable"], Value::Array(Vec::new()));
     let text = plimsoll(here.path(), &["sessions", "all", "--no-state"]);
     assert!(
         stderr(&text).contains("7 files that Plimsoll wrote are left out"),
@@ -117,10 +115,8 @@ fn a_file_that_the_program_wrote_counts_if_it_is_named_or_was_continued() {
     let named = ["all/out/chat.json", "all/out/m.jsonl"];
     let (mut names, list) = listed(here.path(), &named);
     names.sort();
-    assert_eq!(
-        (&names[..], &list["own_outputs"]),
-        (&named.map(str::to_owned)[..], &0.into())
-    );
+    assert_eq!(names, named);
+    assert_eq!(list["own_outputs"], 0);
     let renamed = here.path().join("all/out/renamed.json");
     fs::rename(here.path().join(named[0]), &renamed).expect("renamed");
     assert_eq!(listed(here.path(), &["all"]).1["own_outputs"], 7);
@@ -132,7 +128,8 @@ fn a_file_that_the_program_wrote_counts_if_it_is_named_or_was_continued() {
     writeln!(file, "{{}}").expect("written");
     drop(file);
     let (names, list) = listed(here.path(), &["all"]);
-    assert_eq!((names.len(), &list["own_outputs"]), (2, &6.into()));
+    assert_eq!(names.len(), 2);
+    assert_eq!(list["own_outputs"], 6);
     let error = stderr(&plimsoll(here.path(), &["restore", "all/out/copy.jsonl"]));
     assert!(
         error.contains("`convert` wrote this file, so there is nothing to restore"),
