@@ -94,6 +94,10 @@ struct Broken {
 /// truncated text takes four bytes, and a quote in the next record ends a truncated text.
 const MAX_OVERLAP: usize = 3;
 
+/// Maximum number of positions after an error that are tried: each attempt may read the rest of the line. A record after a
+/// truncated one is found at the first of them.
+const MAX_ATTEMPTS: usize = 16;
+
 /// Returns the byte ranges of a line's records and the first error.
 ///
 /// A program may crash while it writes a record, and the next one continues on the same line. Every whole record after a
@@ -129,9 +133,14 @@ fn next_records(text: &[u8], broken: &Broken) -> Option<Values> {
         .invalid
         .saturating_sub(MAX_OVERLAP)
         .max(broken.at + 1);
+    let mut n_attempts = 0;
     for start in record_starts(text, least) {
         if start < least {
             continue;
+        }
+        n_attempts += 1;
+        if n_attempts > MAX_ATTEMPTS {
+            break;
         }
         let (found, rest) = values(text, start);
         // The next record may be truncated, too. After an object inside of a record, a comma or a bracket follows.
@@ -151,12 +160,24 @@ fn next_records(text: &[u8], broken: &Broken) -> Option<Values> {
 /// Finds a whole record at the end of the text that the truncated record at `at` would continue with as one of its values.
 /// It begins with the same keys, unlike objects inside of a record.
 fn continued(text: &[u8], at: usize) -> Option<Vec<Span>> {
+    let first = first_key(&text[at..])?;
     let keys = first_keys(&text[at..]);
-    record_starts(text, at + 1).find_map(|start| {
-        let is_alike = !keys.is_empty() && first_keys(&text[start..]).starts_with(&keys);
+    let starts = record_starts(text, at + 1);
+    let mut starts = starts
+        .filter(|start| text[*start..].starts_with(first))
+        .take(MAX_ATTEMPTS);
+    starts.find_map(|start| {
+        let is_alike = first_keys(&text[start..]).starts_with(&keys);
         let (found, rest) = is_alike.then(|| values(text, start))?;
         rest.is_none().then_some(found)
     })
+}
+
+/// Returns the beginning of an object up to its first key.
+fn first_key(text: &[u8]) -> Option<&[u8]> {
+    let key = text.strip_prefix(b"{\"")?;
+    let end = memchr::memchr(b'"', key)?;
+    Some(&text[..end + 3])
 }
 
 /// Finds the positions at which an object with a member may begin.
