@@ -146,7 +146,8 @@ struct BreakEvenEntry<'a> {
     usd_per_call: Option<Usd>,
     /// Number of calls after which the savings equal the cost; null if it saves nothing or a price is unknown.
     break_even_calls: Option<f64>,
-    /// Number of calls after which the compaction has paid off: the first whole number above `break_even_calls`.
+    /// Number of calls after which the compaction has paid off: the first whole number above `break_even_calls`; null if
+    /// that is null.
     calls_needed: Option<u64>,
     /// Number of calls from the compaction to the end of the session.
     calls_left: usize,

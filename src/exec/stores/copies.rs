@@ -1,6 +1,5 @@
 //! Sessions that repeat calls of another file: a program that resumes a session may write its calls to a new file again.
 
-use super::Listed;
 use crate::exec::files::file_name;
 use crate::exec::load::parse_file;
 use crate::progress::Progress;
@@ -11,6 +10,7 @@ use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Read;
 use std::path::Path;
+use std::time::SystemTime;
 
 /// Calls of a session that another file has too.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,46 +59,44 @@ impl CallIds {
     }
 }
 
-/// Notes the sessions that repeat calls of an earlier one, and returns their indices.
-pub(super) fn note_copies(sessions: &mut [Listed]) -> Vec<usize> {
-    let begun = |listed: &Listed| listed.summary.as_ref().ok().and_then(|s| s.begun);
+/// A session among those whose calls are compared.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ComparedCalls<'a> {
+    /// See [`CallIds::begun`].
+    pub(super) begun: Option<i64>,
+    /// Time of the last change of its file.
+    pub(super) modified: Option<SystemTime>,
+    /// Its file.
+    pub(super) path: &'a Path,
+    /// See [`CallIds::ids`].
+    pub(super) ids: &'a [u32],
+}
+
+/// Returns the sessions that repeat calls of an earlier one, by index.
+pub(super) fn copies(sessions: &[ComparedCalls<'_>]) -> Vec<(usize, RepeatedCalls)> {
     let mut order: Vec<usize> = (0..sessions.len()).collect();
-    order.sort_by_cached_key(|idx| {
-        let listed = &sessions[*idx];
-        (
-            begun(listed),
-            listed.found.modified,
-            listed.found.path.clone(),
-        )
+    order.sort_by_key(|idx| {
+        let session = &sessions[*idx];
+        (session.begun, session.modified, session.path)
     });
     let mut owners: HashMap<u32, usize> = HashMap::new();
     let mut copies = Vec::new();
     for idx in order {
-        let Ok(summary) = &sessions[idx].summary else {
-            continue;
-        };
         let mut shared: HashMap<usize, usize> = HashMap::new();
-        for id in &summary.call_ids {
-            match owners.get(id) {
-                Some(owner) if *owner != idx => *shared.entry(*owner).or_default() += 1,
-                Some(_) => {}
-                None => {
-                    owners.insert(*id, idx);
-                }
+        for id in sessions[idx].ids {
+            let owner = *owners.entry(*id).or_insert(idx);
+            if owner != idx {
+                *shared.entry(owner).or_default() += 1;
             }
         }
         // Of equal numbers, the first file.
         let most = shared
-            .iter()
-            .max_by_key(|(owner, n)| (**n, Reverse(**owner)));
-        if let Some((owner, calls)) = most {
-            let repeated = RepeatedCalls {
-                calls: *calls,
-                file: file_name(&sessions[*owner].found.path),
-            };
-            sessions[idx].repeats = Some(repeated);
-            copies.push(idx);
-        }
+            .into_iter()
+            .max_by_key(|(owner, n)| (*n, Reverse(*owner)));
+        copies.extend(most.map(|(owner, calls)| {
+            let file = file_name(sessions[owner].path);
+            (idx, RepeatedCalls { calls, file })
+        }));
     }
     copies
 }

@@ -1,6 +1,6 @@
 //! Lists sessions, newest first. Files are read on all cores, except those with a cached summary.
 
-use super::copies::{RepeatedCalls, note_copies};
+use super::copies::{ComparedCalls, RepeatedCalls, copies};
 use super::{Cache, FoundFile, SessionSummary};
 use crate::exec::database::{Snapshot, is_database};
 use crate::exec::load::{FileSessions, parent_name};
@@ -146,10 +146,25 @@ pub fn list(
             .take()
             .or_else(|| titles.get(&parent.id).cloned());
     }
-    for copy in note_copies(&mut listing.sessions) {
+    for (copy, repeats) in copies(&compared(&listing.sessions)) {
+        listing.sessions[copy].repeats = Some(repeats);
         on_listed(&listing.sessions[copy]);
     }
     Ok(listing)
+}
+
+/// Returns the calls of sessions, to find copies.
+fn compared(sessions: &[Listed]) -> Vec<ComparedCalls<'_>> {
+    fn calls(listed: &Listed) -> ComparedCalls<'_> {
+        let summary = listed.summary.as_ref().ok();
+        ComparedCalls {
+            begun: summary.and_then(|summary| summary.begun),
+            modified: listed.found.modified,
+            path: &listed.found.path,
+            ids: summary.map_or(&[], |summary| &summary.call_ids),
+        }
+    }
+    sessions.iter().map(calls).collect()
 }
 
 /// Returns the id and the title of a session.
