@@ -2,21 +2,15 @@
 
 use super::args::first_given;
 use crate::analysis::cost::{Billing, Lifetime};
-use crate::exec::load_prices;
 use crate::presets::prices::{Price, Prices};
 use crate::session::Session;
 use anyhow::bail;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use std::borrow::Cow;
-use std::path::PathBuf;
 
 /// Options that select prices and cache rules.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Cost")]
 pub(super) struct BillingArgs {
-    /// File with [[price]] rows, which take precedence over the bundled ones
-    #[arg(long, value_name = "FILE.toml")]
-    prices: Option<PathBuf>,
     /// Use the prices of this model for every call
     #[arg(long, value_name = "MODEL")]
     price_as: Option<String>,
@@ -39,11 +33,6 @@ fn lifetime() -> impl TypedValueParser<Value = Lifetime> {
 impl BillingArgs {
     /// Returns the name of the first option that was given.
     pub(super) fn first(&self) -> Option<&'static str> {
-        first_given([("--prices", self.prices.is_some())]).or_else(|| self.first_rule())
-    }
-
-    /// Returns the name of the first option that was given, apart from the price table.
-    pub(super) fn first_rule(&self) -> Option<&'static str> {
         first_given([
             ("--price-as", self.price_as.is_some()),
             ("--cache-time", self.lifetime.is_some()),
@@ -51,20 +40,12 @@ impl BillingArgs {
         ])
     }
 
-    /// Returns the price table.
-    pub(super) fn prices(&self) -> anyhow::Result<Cow<'static, Prices>> {
-        Ok(match &self.prices {
-            Some(file) => Cow::Owned(load_prices(file)?),
-            None => Cow::Borrowed(Prices::bundled()),
-        })
-    }
-
     /// Returns the rules for billing calls.
     pub(super) fn billing<'a>(&'a self, prices: &'a Prices) -> anyhow::Result<Billing<'a>> {
         if let Some(model) = &self.price_as
             && prices.lookup(model, None).is_none()
         {
-            bail!("--price-as {model}: no price is known for it; give one with --prices FILE.toml");
+            bail!("--price-as {model}: no price is known for it; give one with --prices FILE");
         }
         Ok(Billing {
             prices,

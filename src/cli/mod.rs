@@ -196,6 +196,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Invocation {
         }
         Err(help) => return printed(&help.render().to_string()),
     };
+    if let Err(error) = parsed.shared.install_tables() {
+        return Invocation::Finished(fail(&format!("{error:#}")));
+    }
     let result = match parsed.command {
         Some(_) if parsed.window.are_given() => Err(anyhow::anyhow!(
             "options and files follow the command: plimsoll COMMAND FILE [OPTIONS]"

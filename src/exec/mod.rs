@@ -41,8 +41,8 @@ pub use load::{
 };
 pub use path_candidates::paths_from;
 pub use policies::{
-    OwnPreset, OwnPresets, load_configuration, load_policy, load_prices, policy_text,
-    read_configuration, save_policy,
+    OwnPreset, OwnPresets, install_tables, kept_tables, load_configuration, load_policy,
+    policy_text, read_configuration, save_policy,
 };
 pub use state::{KeptPrice, State};
 pub use summary::{

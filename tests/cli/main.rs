@@ -37,6 +37,7 @@ mod loss;
 mod manual_edits;
 mod many_threads;
 mod model;
+mod model_tables;
 mod output;
 mod own_outputs;
 mod own_presets;

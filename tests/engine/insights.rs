@@ -257,6 +257,7 @@ fn an_image_resent_with_every_call_is_reported() {
         mime: "image/png".into(),
         bytes: 100_000,
         pixels: Some((1_000, 1_000)),
+        detail: plimsoll::session::ImageDetail::Auto,
         within: None,
     };
     talk.message(Role::User, vec![text("Look at this."), part(picture)]);

@@ -55,6 +55,7 @@ fn talk(moves: &[Move]) -> Talk {
                     mime: "image/png".into(),
                     bytes: 9_000,
                     pixels: Some((800, 600)),
+                    detail: plimsoll::session::ImageDetail::Auto,
                     within,
                 };
                 talk.message(Role::User, vec![result(&id, 3), part(image)]);

@@ -103,6 +103,7 @@ fn picture(within: Option<&str>) -> Part {
         mime: "image/png".into(),
         bytes: 9_000,
         pixels: Some((800, 600)),
+        detail: plimsoll::session::ImageDetail::Auto,
         within: within.map(Into::into),
     })
 }

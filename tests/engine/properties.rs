@@ -64,6 +64,7 @@ fn kinds() -> Vec<Draft> {
         mime: "image/png".into(),
         bytes: 0,
         pixels: None,
+        detail: plimsoll::session::ImageDetail::Auto,
         within: None,
     };
     let thinking = Body::Thinking {

@@ -172,6 +172,7 @@ fn private() -> (Case, Vec<Played>, Vec<String>) {
             mime: "image/zz-mime".into(),
             bytes: 10,
             pixels: Some((8, 8)),
+            detail: plimsoll::session::ImageDetail::Auto,
             within: Some(format!("zz-call-{n}").into()),
         };
         talk.message(Role::Tool, vec![part(result), part(media)]);

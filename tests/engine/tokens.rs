@@ -234,6 +234,7 @@ fn image(bytes: u64, pixels: Option<(u32, u32)>) -> Part {
         mime: "image/png".into(),
         bytes,
         pixels,
+        detail: plimsoll::session::ImageDetail::Auto,
         within: None,
     })
 }

@@ -57,7 +57,7 @@ impl OwnPrice {
     /// Returns custom prices that start from another model's prices, or from zero if those are unknown.
     pub fn starting_at(price: Option<&Price>) -> Self {
         let zero = Rate::default();
-        let rule = Prices::bundled().rules().first();
+        let rule = Prices::in_use().rules().first();
         price.map_or_else(
             || Self {
                 input: zero,
@@ -95,7 +95,7 @@ impl OwnPrice {
         let rates = [kept.input, kept.cache_read, kept.cache_write, kept.output];
         let mut rates = rates.iter().chain(&kept.cache_write_hour);
         let is_price = |rate: &Rate| (0.0..=MAX_PRICE).contains(&rate.0);
-        let is_known = Prices::bundled().rule(&kept.caching).is_some();
+        let is_known = Prices::in_use().rule(&kept.caching).is_some();
         (is_known && rates.all(is_price)).then(|| Self {
             input: kept.input,
             cache_read: kept.cache_read,
@@ -114,7 +114,7 @@ impl OwnPrice {
             offset: None,
         };
         // The price of the longer lifetime is neither shown nor used if the cache has only one lifetime.
-        let rule = Prices::bundled().rule(&self.caching);
+        let rule = Prices::in_use().rule(&self.caching);
         let has_longer = rule.is_some_and(|rule| seconds(rule, Lifetime::Long).is_some());
         Price {
             name: OWN.to_owned(),
@@ -126,7 +126,7 @@ impl OwnPrice {
             cache_write: (self.cache_write != self.input).then_some(self.cache_write),
             cache_write_hour: self.cache_write_hour.filter(|_| has_longer),
             minimum: None,
-            long: None,
+            long: Vec::new(),
             since: None,
             hours: None,
             source: String::new(),
@@ -141,8 +141,8 @@ impl BillingChoice {
     /// Returns the price table in use.
     pub fn prices(&self) -> Cow<'static, Prices> {
         match &self.price {
-            PriceChoice::Own(own) => Cow::Owned(Prices::bundled().with_row(own.price_row())),
-            PriceChoice::Recorded | PriceChoice::Model(_) => Cow::Borrowed(Prices::bundled()),
+            PriceChoice::Own(own) => Cow::Owned(Prices::in_use().with_row(own.price_row())),
+            PriceChoice::Recorded | PriceChoice::Model(_) => Cow::Borrowed(Prices::in_use()),
         }
     }
 
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn custom_prices_start_with_the_displayed_ones() {
-        let known = Prices::bundled().lookup("claude-opus-4-5", None);
+        let known = Prices::in_use().lookup("claude-opus-4-5", None);
         let own = OwnPrice::starting_at(known);
         assert_eq!(own.input, Rate(5.0));
         assert_eq!(own.cache_write, Rate(6.25));

@@ -22,7 +22,7 @@ pub(in crate::app) fn list(ui: &mut Ui, chosen: Option<&str>) -> Option<&'static
     ui.add(edit).accessible_name("Find a model");
     ui.data_mut(|d| d.insert_temp(id, text.clone()));
     let query = text.trim().to_lowercase();
-    let all = Prices::bundled().rows().iter();
+    let all = Prices::in_use().rows().iter();
     let mut found: Vec<&Price> = all.filter(|row| row.name.contains(&query)).collect();
     // A model whose price changed has one row per price.
     found.dedup_by_key(|row| &row.name);
@@ -47,7 +47,7 @@ pub(in crate::app) fn list(ui: &mut Ui, chosen: Option<&str>) -> Option<&'static
 
 /// Returns the context window of a model in tokens, if known.
 pub(in crate::app) fn window(name: &str) -> Option<Tokens> {
-    models::lookup(name).map(models::Model::input_window)
+    models::lookup(name).map(|found| found.window)
 }
 
 /// Returns a model's window and prices, such as `200k window · $5 in · $25 out · $0.50 read`.

@@ -172,7 +172,7 @@ fn custom_prices(ui: &mut Ui, own: &mut OwnPrice) {
             for (name, rate) in rates {
                 rate_field(ui, name, rate);
             }
-            let rule = Prices::bundled().rule(&own.caching);
+            let rule = Prices::in_use().rule(&own.caching);
             if rule.is_some_and(|rule| seconds(rule, Lifetime::Long).is_some()) {
                 let before = own.cache_write_hour.unwrap_or(own.cache_write);
                 let mut rate = before;
@@ -185,7 +185,7 @@ fn custom_prices(ui: &mut Ui, own: &mut OwnPrice) {
             ComboBox::from_id_salt("caching rule")
                 .selected_text(&*own.caching)
                 .show_ui(ui, |ui| {
-                    for rule in Prices::bundled().rules() {
+                    for rule in Prices::in_use().rules() {
                         let is_chosen = own.caching == rule.name;
                         if ui.selectable_label(is_chosen, &rule.name).clicked() {
                             own.caching.clone_from(&rule.name);

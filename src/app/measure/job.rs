@@ -151,7 +151,7 @@ impl Measurement {
     fn budget(&self, model: &Model) -> Result<Option<Budget>, String> {
         let limit = self.draft.limit()?;
         let endpoint = &model.client.endpoint;
-        let budget = limit.map(|limit| Budget::new(Usd(limit), endpoint, Prices::bundled()));
+        let budget = limit.map(|limit| Budget::new(Usd(limit), endpoint, Prices::in_use()));
         let budget = budget.transpose();
         budget
             .map(Option::flatten)

@@ -161,7 +161,7 @@ impl Consent {
         }
         Ok(Self {
             lanes: job.lane_names().join(", "),
-            cost: plan.cost(&job, &model, Prices::bundled()),
+            cost: plan.cost(&job, &model, Prices::in_use()),
             model,
             limit: draft.limit()?.map(Usd),
             budget,

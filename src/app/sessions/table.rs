@@ -11,6 +11,7 @@ use crate::app::theme::{self, palette, space};
 use crate::app::widgets::table::{self, Table};
 use crate::app::widgets::text::weak;
 use crate::app::{widgets, wording};
+use crate::engine::WindowSource;
 use crate::exec::stores::{Listed, PeakAccuracy, SessionSummary};
 use crate::presets::default_output_reserve;
 use crate::safe_text;
@@ -233,8 +234,12 @@ fn peak(ui: &mut Ui, summary: &SessionSummary) {
     } else {
         TextStyle::Body
     });
+    let window = match summary.window_source {
+        WindowSource::Assumed => ", which is assumed",
+        _ => "",
+    };
     let hover = format!(
-        "{} tokens, {help}: {}",
+        "{} tokens, {help}: {}{window}",
         wording::grouped(summary.peak),
         wording::of_usable(share)
     );

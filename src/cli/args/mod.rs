@@ -11,7 +11,7 @@ pub(super) use values::{
 use super::manual_edits::ManualEditArgs;
 use super::output::{counted, note};
 use crate::engine::{Case, ProviderError};
-use crate::exec::{FileSessions, LoadOptions, Loaded, load, load_stream};
+use crate::exec::{FileSessions, LoadOptions, Loaded, install_tables, load, load_stream};
 use crate::tokens::{self, Counter, Progress};
 use crate::units::Tokens;
 use anyhow::bail;
@@ -28,6 +28,12 @@ pub(in crate::cli) struct GlobalOptions {
     /// Context window in tokens (200000, 200k, 1M) [default: the model's]
     #[arg(long, global = true, hide = true, value_name = "TOKENS", value_parser = nonzero_tokens)]
     pub(in crate::cli) window: Option<Tokens>,
+    /// File with context windows of models, which take precedence over the bundled ones: litellm's price map, or TOML with [models]
+    #[arg(long, global = true, hide = true, value_name = "FILE")]
+    pub(in crate::cli) models: Option<PathBuf>,
+    /// File with prices of models, which take precedence over the bundled ones: litellm's price map, or TOML with [[price]] rows
+    #[arg(long, global = true, hide = true, value_name = "FILE")]
+    pub(in crate::cli) prices: Option<PathBuf>,
     /// Tokens of the window that are kept for the answer; policies without this setting ignore it [default: the policy's]
     #[arg(long, global = true, hide = true, value_name = "TOKENS", value_parser = values::tokens)]
     pub(in crate::cli) output_reserve: Option<Tokens>,
@@ -48,12 +54,21 @@ pub(in crate::cli) struct GlobalOptions {
     /// Print the result as JSON
     #[arg(long, global = true, hide = true)]
     pub(in crate::cli) json: bool,
-    /// Neither read nor write recent files, workspaces, caches, the search index and logs; read saved presets
+    /// Neither read nor write recent files, workspaces, caches, tables of models and prices, the search index and logs; read saved presets
     #[arg(long, global = true, hide = true)]
     pub(in crate::cli) no_state: bool,
 }
 
 impl GlobalOptions {
+    /// Installs the tables of models and prices of the options and of the data folder for the whole program.
+    pub(in crate::cli) fn install_tables(&self) -> anyhow::Result<()> {
+        let (models, prices) = (self.models.as_deref(), self.prices.as_deref());
+        for warning in install_tables(models, prices, !self.no_state)? {
+            note(&warning);
+        }
+        Ok(())
+    }
+
     /// Returns the options for loading a file.
     pub(in crate::cli) fn load_options(&self) -> LoadOptions {
         LoadOptions {

@@ -12,6 +12,7 @@ use super::status::Status;
 use crate::analysis::comparison::{ComparedSession, Comparison};
 use crate::exec::Loaded;
 use crate::formats::records_compactions;
+use crate::presets::prices::Prices;
 use anyhow::bail;
 pub(super) use json_output::ComparisonOutput;
 use std::path::{Path, PathBuf};
@@ -55,8 +56,8 @@ impl Args {
             bail!("only one of the sessions can be standard input");
         }
         let none = lanes::none(shared)?;
-        let prices = self.billing.prices()?;
-        let billing = self.billing.billing(&prices)?;
+        let prices = Prices::in_use();
+        let billing = self.billing.billing(prices)?;
         let of_b = GlobalOptions {
             conversation: self.conversation_b.or(shared.conversation),
             ..shared.clone()

@@ -15,7 +15,7 @@ const MAX_ROWS: usize = 12;
 /// Characters of a message or fact in a list.
 const TEXT: usize = 72;
 /// Ways to set an unknown price.
-const PRICE_ADVICE: &str = "--price-as MODEL or --prices FILE.toml sets one.";
+const PRICE_ADVICE: &str = "--price-as MODEL or --prices FILE sets one.";
 /// Names of the sessions.
 const NAMES: [&str; 2] = ["A", "B"];
 

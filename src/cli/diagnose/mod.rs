@@ -20,6 +20,7 @@ use crate::analysis::resent::{Growth, ResentMessage, growth, share_of_largest};
 use crate::analysis::{CallRange, Clause, Trigger};
 use crate::engine::Case;
 use crate::exec::Loaded;
+use crate::presets::prices::Prices;
 use crate::units::{Share, Tokens};
 pub(super) use call_range::CallRangeOutput;
 pub(super) use json_output::DiagnosisOutput;
@@ -103,8 +104,8 @@ impl Args {
     pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         // Check the options before reading a large file.
         let (lanes, none) = (self.lanes.lanes(shared)?, lanes::none(shared)?);
-        let prices = self.billing.prices()?;
-        let billing = self.billing.billing(&prices)?;
+        let prices = Prices::in_use();
+        let billing = self.billing.billing(prices)?;
         let loaded = shared.load(&self.file.file)?;
         let reserve = none.checked_reserve(&loaded.case, shared)?;
         lanes::note_without_effect(&loaded.case, &lanes);

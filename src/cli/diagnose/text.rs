@@ -193,10 +193,7 @@ fn cost(text: &mut String, name: &str, cost: &Cost) {
 fn price(text: &mut String, model: &str, price: Option<&Price>) {
     let model = clean(model);
     let Some(price) = price else {
-        let _ = writeln!(
-            text,
-            "  {model}: no price known (--prices FILE.toml gives one)"
-        );
+        let _ = writeln!(text, "  {model}: no price known (--prices FILE gives one)");
         return;
     };
     let write = price

@@ -20,6 +20,7 @@ use crate::analysis::cost::{Billing, Bills, price_lane, price_recorded};
 use crate::analysis::facts::{Facts, LaneSurvival};
 use crate::engine::Case;
 use crate::exec::write_file;
+use crate::presets::prices::Prices;
 use crate::report::{Block, Played, html_page, markdown_page};
 use crate::session::Session;
 use crate::units::Usd;
@@ -125,13 +126,11 @@ impl Args {
         if let Some(page) = &self.validity {
             return validity::run(&targets, page, shared);
         }
-        let prices = self.billing.prices()?;
+        let prices = Prices::in_use();
         if let Some(tier) = tier {
-            return self
-                .model
-                .run(tier, &targets, &lanes, &prices, page, shared);
+            return self.model.run(tier, &targets, &lanes, prices, page, shared);
         }
-        let billing = self.billing.billing(&prices)?;
+        let billing = self.billing.billing(prices)?;
         let mut sessions = Vec::new();
         let skipped = targets.each(shared, |id, case| {
             let played = play(case, none.clone(), lanes.clone());
@@ -178,7 +177,7 @@ impl Args {
         if let Some(option) = lanes.or(billing).filter(|_| is_score) {
             bail!("--score compares one file with its source: leave out {option}");
         }
-        if let Some(option) = all.or(self.billing.first_rule()).filter(|_| has_model) {
+        if let Some(option) = all.or(self.billing.first()).filter(|_| has_model) {
             bail!("{option} requires --tier 0");
         }
         Ok(())

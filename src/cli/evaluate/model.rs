@@ -225,7 +225,7 @@ impl ModelTierArgs {
             return Ok(None);
         };
         Budget::new(Usd(limit), &model.client.endpoint, prices)
-            .map_err(|why| anyhow!("--budget: {why}; give one with --prices FILE.toml"))
+            .map_err(|why| anyhow!("--budget: {why}; give one with --prices FILE"))
     }
 }
 

@@ -14,6 +14,7 @@ use super::targets::{SessionId, Skipped, Targets};
 use crate::analysis::tune::{Check, Limits, checks};
 use crate::exec::evaluate::EvaluatedSession;
 use crate::exec::{check_own, read_own, write_own};
+use crate::presets::prices::Prices;
 use baseline::{Baseline, BaselineLane, BaselineSession, changed_from};
 pub(super) use json_output::Gate;
 use options::Options;
@@ -84,8 +85,8 @@ impl Args {
             None => None,
         };
         let mut evaluated = Vec::new();
-        let prices = options.billing.prices()?;
-        let billing = options.billing.billing(&prices)?;
+        let prices = Prices::in_use();
+        let billing = options.billing.billing(prices)?;
         let (limits, mut sessions) = (options.limits(), Vec::new());
         let skipped = targets.each(shared, |id, case| {
             let current = replay::session(case, &lanes, billing, id);

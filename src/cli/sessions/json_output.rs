@@ -1,6 +1,7 @@
 //! The result of `plimsoll sessions` as JSON.
 
 use super::{rfc3339, shown};
+use crate::engine::WindowSource;
 use crate::exec::stores::{
     FoundFile, Listed, Listing, PeakAccuracy, SessionSummary, existing_folders,
 };
@@ -64,6 +65,8 @@ struct SessionEntry<'a> {
     peak_accuracy: PeakAccuracy,
     /// Largest context as a share of the usable window; null without calls.
     peak_share: Option<Share>,
+    /// Source of the context window.
+    window_source: WindowSource,
     /// Number of conversations in the file.
     conversations: usize,
     /// The session that started this one as a sub-agent; null if none did.
@@ -168,6 +171,7 @@ fn session<'a>(
         peak_accuracy: summary.peak_accuracy,
         // A window of 0 tokens gives no share; JSON has no infinity.
         peak_share: has_calls.then(|| Share(summary.peak_share(output_reserve).0.min(f64::MAX))),
+        window_source: summary.window_source,
         conversations: summary.conversations,
         parent: listed.parent.as_ref().map(|parent| ParentEntry {
             id: &parent.id,

@@ -7,6 +7,7 @@ use super::args::{GlobalOptions, row_limit};
 use super::nearest::nearest;
 use super::output::{clean, counted, grouped, json, note, percent, print_wrapped, tokens};
 use super::status::Status;
+use crate::engine::WindowSource;
 use crate::exec::is_taken;
 use crate::exec::stores::{
     AgentFolder, Cache, FoundFile, FoundFiles, Listed, Listing, PeakAccuracy, STORES,
@@ -196,7 +197,11 @@ fn row(text: &mut String, listed: &Listed, summary: &SessionSummary, output_rese
     let about = if peak.starts_with('<') { "" } else { about };
     let (peak, size) = (format!("{about}{peak}"), tokens(Tokens(summary.peak)));
     let context = if summary.calls > 0 {
-        format!("peak {peak:>5} of usable ({size})")
+        let source = match summary.window_source {
+            WindowSource::Assumed => ", window assumed",
+            _ => "",
+        };
+        format!("peak {peak:>5} of usable ({size}{source})")
     } else {
         format!("no calls ({size} tokens)")
     };

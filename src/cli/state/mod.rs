@@ -7,7 +7,7 @@ use super::output::{clean, counted, grouped, json, print};
 use super::status::Status;
 use crate::exec::stores::Cache;
 use crate::exec::{
-    IndexFolder, KeptPrice, LogFile, OwnPresets, State, Workspaces, clear_logs, logs,
+    IndexFolder, KeptPrice, LogFile, OwnPresets, State, Workspaces, clear_logs, kept_tables, logs,
 };
 use crate::units::Rate;
 use anyhow::{Context as _, bail};
@@ -22,7 +22,7 @@ use std::path::Path;
 /// List or clear the files that Plimsoll keeps between runs
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Plimsoll keeps recent files, the theme, the zoom factor and typed prices; a cache of `sessions`; logs of runs in which a model wrote summaries (never a key); workspaces of sessions (lanes, settings, marks, notes and view; no text of the session); your presets; and, only if you switch it on, a search index with the text of your sessions, readable by you alone. With --no-state it keeps none of them and reads only your presets.\n\nExamples:\n  plimsoll state list\n  plimsoll state clear logs"
+    after_help = "Plimsoll keeps recent files, the theme, the zoom factor and typed prices; a cache of `sessions`; logs of runs in which a model wrote summaries (never a key); workspaces of sessions (lanes, settings, marks, notes and view; no text of the session); your presets; and, only if you switch it on, a search index with the text of your sessions, readable by you alone. It also reads tables of models and prices that you put beside the state file: litellm's model_prices_and_context_window.json, models.toml or prices.toml (see docs/models.md). With --no-state it keeps none of them and reads only your presets.\n\nExamples:\n  plimsoll state list\n  plimsoll state clear logs"
 )]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -88,6 +88,8 @@ pub(super) struct StateList<'a> {
     price: Option<PriceEntry<'a>>,
     /// Path of the cached list of sessions; null if it does not exist.
     sessions: Option<Cow<'a, str>>,
+    /// Your own tables of models and prices, in the order in which they apply.
+    tables: Vec<String>,
     /// Your own presets; null if there are none.
     presets: Option<PresetFolder>,
     /// Workspaces of sessions; null if there are none.
@@ -194,6 +196,7 @@ impl Args {
 
 fn list(path: &Path, shared: &GlobalOptions) -> anyhow::Result<()> {
     let (kept, sessions, logs) = (State::kept(), Cache::kept(), logs());
+    let tables = kept_tables();
     let workspaces = Workspaces::here();
     let size = workspaces.size();
     let folder = workspaces.folder().filter(|_| size.n_files > 0);
@@ -208,6 +211,10 @@ fn list(path: &Path, shared: &GlobalOptions) -> anyhow::Result<()> {
         zoom: state.zoom,
         price: state.price.as_ref().map(PriceEntry::from),
         sessions: sessions.as_ref().map(|path| path.to_string_lossy()),
+        tables: tables
+            .iter()
+            .map(|path| path.to_string_lossy().into_owned())
+            .collect(),
         presets: own_presets(),
         workspaces: folder.map(|folder| WorkspaceFolder {
             path: folder.to_string_lossy(),
@@ -233,7 +240,10 @@ fn log_entry(log: &LogFile) -> LogEntry<'_> {
 
 fn text(list: &StateList<'_>) -> String {
     let mut text = format!("{}\n", clean(&list.path));
-    let is_any_folder = list.presets.is_some() || list.workspaces.is_some() || list.index.is_some();
+    let is_any_folder = list.presets.is_some()
+        || !list.tables.is_empty()
+        || list.workspaces.is_some()
+        || list.index.is_some();
     if !list.found && list.sessions.is_none() && list.logs.is_empty() && !is_any_folder {
         text.push_str("  nothing is kept\n");
     }
@@ -259,6 +269,9 @@ fn text(list: &StateList<'_>) -> String {
     }
     if let Some(sessions) = &list.sessions {
         let _ = writeln!(text, "  list    {}", clean(sessions));
+    }
+    for table in &list.tables {
+        let _ = writeln!(text, "  table   {}", clean(table));
     }
     if let Some(presets) = &list.presets {
         let n = counted(presets.count, "preset");

@@ -13,6 +13,7 @@ use super::status::Status;
 use super::targets::{SessionId, Skipped, Targets};
 use crate::analysis::tune::{Point, Robust, Subject, SweptSession, changed_settings, plan, robust};
 use crate::exec::shell::{quoted, quoted_path};
+use crate::presets::prices::Prices;
 use crate::units::Share;
 pub(super) use json_output::Sweep;
 use options::{Options, Policies};
@@ -62,8 +63,8 @@ impl Args {
         // Options are checked before a large file is read.
         let Policies { subjects, words } = self.options.policies(shared)?;
         let targets = Targets::new("sweep", &self.targets, shared)?;
-        let prices = self.options.billing.prices()?;
-        let billing = self.options.billing.billing(&prices)?;
+        let prices = Prices::in_use();
+        let billing = self.options.billing.billing(prices)?;
         let plan = plan(&subjects, self.options.points(&subjects));
         let job = SweepJob {
             subjects: &subjects,

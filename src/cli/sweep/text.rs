@@ -143,7 +143,7 @@ impl Findings {
         write_ruled_out(text, points);
         self.not_varied(text);
         if cost_unit(points) == CostUnit::Tokens && works > 0 {
-            text.push_str("Tokens sent are listed instead of the cost: no price is known for this model (--price-as MODEL or --prices FILE.toml gives one).\n");
+            text.push_str("Tokens sent are listed instead of the cost: no price is known for this model (--price-as MODEL or --prices FILE gives one).\n");
         }
         text.push('\n');
     }

@@ -1,5 +1,7 @@
 //! Bundled policies: a TOML file per preset in `assets/presets`, a row per preset in [`PRESETS`].
 
+mod cost_map;
+mod families;
 pub mod models;
 pub mod native;
 pub mod own;

@@ -41,17 +41,21 @@ impl TryFrom<String> for Span {
     }
 }
 
-/// Reads one span or a list of spans.
-fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Span>, D::Error> {
+/// Reads one value or a list of values.
+pub(super) fn one_or_many<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Spans {
-        One(Span),
-        Many(Vec<Span>),
+    enum Values<T> {
+        One(T),
+        Many(Vec<T>),
     }
-    Ok(match Spans::deserialize(deserializer)? {
-        Spans::One(span) => vec![span],
-        Spans::Many(spans) => spans,
+    Ok(match Values::deserialize(deserializer)? {
+        Values::One(value) => vec![value],
+        Values::Many(values) => values,
     })
 }
 

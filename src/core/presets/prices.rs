@@ -1,13 +1,16 @@
 //! Prices of models and caching rules of providers: the user's own rows, then the bundled ones of `assets/prices.toml`
-//! with source and date.
+//! and `assets/caching.toml`.
 //!
 //! A model without a row has no price: an unknown cost is blank, never zero.
 
-use super::models::bare_name;
-use super::price_hours::{Hours, midnight};
+use super::cost_map;
+use super::price_hours::{Hours, midnight, one_or_many};
+use crate::session::{model_key, model_keys};
 use crate::units::{Millis, Rate, Tokens};
 use serde::Deserialize;
-use std::sync::LazyLock;
+use std::collections::HashMap;
+use std::sync::{LazyLock, OnceLock};
+use toml::value::Datetime;
 
 /// Prices of one model.
 #[derive(Clone, Debug, Deserialize)]
@@ -30,17 +33,21 @@ pub struct Price {
     pub cache_write_hour: Option<Rate>,
     /// The shortest prefix that is cached, if it differs from the rule's.
     pub minimum: Option<u64>,
-    /// Price factors of long prompts.
-    pub long: Option<Long>,
+    /// Price factors of long prompts, from the shortest.
+    #[serde(default, deserialize_with = "one_or_many")]
+    pub long: Vec<Long>,
     /// Start of validity.
-    pub since: Option<toml::value::Datetime>,
+    pub since: Option<Datetime>,
     /// Hours at which the row applies; always if absent.
     pub hours: Option<Vec<Hours>>,
-    /// The page that it comes from.
+    /// The page that it comes from (default: that of the whole table).
+    #[serde(default)]
     pub source: String,
-    /// Date when the page was read.
-    pub read: toml::value::Datetime,
+    /// Date when the page was read (default: that of the whole table).
+    #[serde(default = "no_date")]
+    pub read: Datetime,
     /// Whether the vendor's own page confirms it.
+    #[serde(default)]
     pub verified: bool,
     /// Remark for readers.
     pub note: Option<String>,
@@ -80,7 +87,7 @@ pub struct Caching {
     /// The page that it comes from.
     pub source: String,
     /// Date when the page was read.
-    pub read: toml::value::Datetime,
+    pub read: Datetime,
     /// Whether the vendor's own page confirms it.
     pub verified: bool,
     /// Remark for readers.
@@ -98,13 +105,22 @@ pub enum CacheMode {
 }
 
 /// Prices and caching rules.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {
+    /// Source of all rows without one of their own.
+    #[serde(default)]
+    source: String,
+    /// Date of all rows without one of their own.
+    #[serde(default = "no_date")]
+    read: Datetime,
     #[serde(default)]
     price: Vec<Price>,
     #[serde(default)]
     caching: Vec<Caching>,
+    /// Indices of the rows of each model, by its key.
+    #[serde(skip)]
+    by_model: HashMap<String, Vec<usize>>,
 }
 
 /// An error in a table of prices, as one sentence.
@@ -112,10 +128,25 @@ pub struct Prices {
 #[error("{0}")]
 pub struct PricesError(String);
 
+/// Returns a date that stands for a missing one.
+pub(super) fn no_date() -> Datetime {
+    Datetime {
+        date: None,
+        time: None,
+        offset: None,
+    }
+}
+
 static BUNDLED: LazyLock<Prices> = LazyLock::new(|| {
-    toml::from_str(include_str!("../../../assets/prices.toml"))
-        .expect("the bundled table is read by a test")
+    let parse = |text| Prices::parse(text, "").expect("the bundled table is read by a test");
+    let rules = parse(include_str!("../../../assets/caching.toml"));
+    let mut prices = parse(include_str!("../../../assets/prices.toml"));
+    prices.caching = rules.caching;
+    prices.indexed()
 });
+
+/// The table with the user's own rows.
+static INSTALLED: OnceLock<Prices> = OnceLock::new();
 
 impl Prices {
     /// Returns the table that comes with the program.
@@ -123,24 +154,81 @@ impl Prices {
         &BUNDLED
     }
 
+    /// Returns the table in use: the installed one, else the bundled one.
+    pub fn in_use() -> &'static Self {
+        INSTALLED.get().unwrap_or(&BUNDLED)
+    }
+
+    /// Makes this the table in use, once for the whole program and before its first use.
+    pub fn install(self) {
+        // A second table is ignored: prices must not change while sessions are open.
+        let _ = INSTALLED.set(self);
+    }
+
+    /// Parses a table, or litellm's price map of a day, and gives each row its source and date.
+    fn parse(text: &str, day: &str) -> Result<Self, PricesError> {
+        let mut table: Self = if cost_map::is_map(text) {
+            let map = cost_map::parse(text).map_err(PricesError)?;
+            let rows = map.into_iter().flat_map(|model| model.prices).collect();
+            // A map has no dates of its own.
+            toml::from_str::<Self>(&format!("read = {day}")).map(|empty| Self {
+                price: rows,
+                ..empty
+            })
+        } else {
+            toml::from_str(text)
+        }
+        .map_err(|error| PricesError(error.to_string()))?;
+        for row in &mut table.price {
+            if row.source.is_empty() {
+                row.source.clone_from(&table.source);
+            }
+            if row.read.date.is_none() {
+                row.read = table.read;
+            }
+            if row.source.is_empty() || row.read.date.is_none() {
+                let name = &row.name;
+                return Err(PricesError(format!("{name}: missing `source` or `read`")));
+            }
+        }
+        Ok(table)
+    }
+
+    /// Returns the table with the index of its rows.
+    fn indexed(mut self) -> Self {
+        self.by_model.clear();
+        for (idx, row) in self.price.iter().enumerate() {
+            self.by_model
+                .entry(model_key(&row.name))
+                .or_default()
+                .push(idx);
+        }
+        self
+    }
+
     /// Puts a user's own rows before the bundled ones; they may name the bundled caching rules.
     ///
     /// # Errors
     /// A sentence that names the faulty row.
-    pub fn with_own(toml: &str) -> Result<Self, PricesError> {
-        let own: Self = toml::from_str(toml).map_err(|error| PricesError(error.to_string()))?;
-        let mut all = Self::bundled().clone();
-        all.price.retain(|row| {
-            !own.price
-                .iter()
-                .any(|mine| plain(&mine.name) == plain(&row.name))
-        });
+    pub fn with_own(text: &str) -> Result<Self, PricesError> {
+        Self::bundled().clone().with(text, "")
+    }
+
+    /// Puts the rows of another table first. `day` is the date of one without dates, such as litellm's price map.
+    ///
+    /// # Errors
+    /// A sentence that names the faulty row.
+    pub fn with(self, text: &str, day: &str) -> Result<Self, PricesError> {
+        let own = Self::parse(text, day)?.indexed();
+        let mut all = self;
+        all.price
+            .retain(|row| !own.by_model.contains_key(&model_key(&row.name)));
         all.caching
             .retain(|rule| !own.caching.iter().any(|mine| mine.name == rule.name));
         all.price.splice(0..0, own.price);
         all.caching.splice(0..0, own.caching);
         all.check()?;
-        Ok(all)
+        Ok(all.indexed())
     }
 
     fn check(&self) -> Result<(), PricesError> {
@@ -148,9 +236,7 @@ impl Prices {
             let name = &row.name;
             let rates = [Some(row.input), Some(row.output), Some(row.cache_read)];
             let writes = [row.cache_write, row.cache_write_hour];
-            let factors = row
-                .long
-                .map_or([1.0, 1.0], |long| [long.input, long.output]);
+            let factors = row.long.iter().flat_map(|long| [long.input, long.output]);
             let numbers = rates.into_iter().chain(writes).flatten().map(|rate| rate.0);
             if numbers.chain(factors).any(|n| !n.is_finite() || n < 0.0) {
                 return Err(PricesError(format!("{name}: a price must be 0 or more")));
@@ -182,7 +268,7 @@ impl Prices {
     pub fn with_row(&self, row: Price) -> Self {
         let mut all = self.clone();
         all.price.insert(0, row);
-        all
+        all.indexed()
     }
 
     /// Returns all rows.
@@ -202,14 +288,13 @@ impl Prices {
 
     /// Returns the price of a model at a time. Without a time it is the latest price, outside of reduced hours.
     pub fn lookup(&self, model: &str, at: Option<Millis>) -> Option<&Price> {
-        let model = plain(&bare_name(model));
-        let rows = || {
-            self.price
-                .iter()
-                .filter(|row| is_named(&model, &plain(&row.name)))
-        };
-        let longest = rows().map(|row| row.name.len()).max()?;
-        let rows: Vec<_> = rows().filter(|row| row.name.len() == longest).collect();
+        // A host gives these away, at no price of the table.
+        if model.ends_with(":free") {
+            return None;
+        }
+        let key = model_key(model);
+        let rows = model_keys(&key).find_map(|key| self.by_model.get(key))?;
+        let rows: Vec<_> = rows.iter().map(|idx| &self.price[*idx]).collect();
         let begun = |row: &&Price| at.is_none_or(|at| row.begins() <= at);
         let begins = rows
             .iter()
@@ -249,31 +334,9 @@ impl Price {
 
     /// Returns the factors on prompt and answer of a call with a prompt of this length.
     pub fn factors(&self, prompt: Tokens) -> (f64, f64) {
-        let long = self.long.filter(|long| prompt.0 > long.above);
+        let long = self.long.iter().rev().find(|long| prompt.0 > long.above);
         long.map_or((1.0, 1.0), |long| (long.input, long.output))
     }
-}
-
-/// Normalizes a name: some write a version with dots, some with dashes.
-fn plain(name: &str) -> String {
-    name.to_ascii_lowercase().replace('.', "-")
-}
-
-/// Returns whether a model has this name, followed only by a date, a version or similar.
-fn is_named(model: &str, name: &str) -> bool {
-    let Some(rest) = model.strip_prefix(name) else {
-        return false;
-    };
-    let rest = rest.strip_suffix("[1m]").unwrap_or(rest);
-    let Some(tail) = rest.strip_prefix(['-', '@', ':']) else {
-        return rest.is_empty();
-    };
-    let word = tail.split(['-', '@', ':']).next().unwrap_or_default();
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    let is_version = word.strip_prefix('v').is_some_and(is_number);
-    // A date has at least four digits (a year); a single digit is another model's version.
-    let is_date = word.len() >= 4 && is_number(word);
-    is_date || is_version || matches!(word, "latest" | "preview")
 }
 
 #[cfg(test)]
@@ -291,8 +354,13 @@ mod tests {
         prices.check().expect("the bundled table is right");
         assert!(prices.rows().len() > 50);
         for row in prices.rows() {
-            let is_sourced = row.source.starts_with("https://") && row.read.date.is_some();
-            assert!(is_sourced && row.cache_read <= row.input, "{row:?}");
+            let source = &row.source;
+            let is_sourced = source.starts_with("https://") || source.starts_with("litellm ");
+            assert!(is_sourced && row.read.date.is_some(), "{row:?}");
+            assert!(
+                row.cache_read <= row.input && row.input > Rate(0.0),
+                "{row:?}"
+            );
         }
         for rule in &prices.caching {
             assert!(rule.source.starts_with("https://"), "{rule:?}");
@@ -313,7 +381,8 @@ mod tests {
         for unknown in [
             "claude-opus-4-9",
             "gpt-5.9",
-            "gpt-5.4-pro",
+            "gpt-5.4-nova",
+            "qwen/qwen3-coder:free",
             "my-model",
             "",
             "<synthetic>",
@@ -336,6 +405,31 @@ mod tests {
         assert_eq!(midnight(1970, 1, 1), Millis(0));
         assert_eq!(midnight(2026, 11, 22), Millis(1_795_305_600_000));
         assert_eq!(midnight(2000, 3, 1), Millis(951_868_800_000));
+    }
+
+    #[test]
+    fn a_call_has_the_price_of_its_hour() {
+        let at = |day: u8, hour: i64| {
+            let time = midnight(2026, 9, day).0 + hour * 3_600_000;
+            input("deepseek-v4-pro", Some(Millis(time)))
+        };
+        // 2026-09-15 is a Tuesday, 2026-09-19 a Saturday. The peak is from 1 to 4 and from 6 to 10 o'clock UTC.
+        let found = [at(15, 2), at(15, 5), at(15, 7), at(15, 12), at(19, 2)];
+        assert_eq!(found, [1.32, 0.66, 1.32, 0.66, 0.66].map(Some));
+        let before = input("deepseek-v4-pro", Some(midnight(2026, 8, 1)));
+        assert_eq!(
+            (before, input("deepseek-v4-pro", None)),
+            (Some(0.435), Some(1.32))
+        );
+    }
+
+    #[test]
+    fn prices_may_rise_with_the_length_of_the_prompt_in_several_steps() {
+        let price = Prices::bundled()
+            .lookup("qwen3-coder-plus", None)
+            .expect("a price");
+        let factors = [10_000, 32_001, 128_001, 256_001].map(|n| price.factors(Tokens(n)).0);
+        assert_eq!(factors, [1.0, 1.8, 3.0, 6.0]);
     }
 
     #[test]

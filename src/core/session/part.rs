@@ -62,6 +62,8 @@ pub enum Body {
         bytes: u64,
         /// Width and height in pixels, if known.
         pixels: Option<(u32, u32)>,
+        /// Requested detail of an image.
+        detail: ImageDetail,
         /// Id of the call whose result contains it.
         within: Option<Box<str>>,
     },
@@ -83,6 +85,32 @@ pub enum MediaKind {
     Audio,
     /// A document (PDF and similar).
     Document,
+}
+
+/// The detail at which a provider is asked to look at an image.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ImageDetail {
+    /// Not requested, or left to the provider.
+    #[default]
+    Auto,
+    /// A small copy of the image.
+    Low,
+    /// As much as the model usually sees.
+    High,
+    /// The image at its own size.
+    Original,
+}
+
+impl ImageDetail {
+    /// Returns the detail of this name, as in `OpenAI`'s `detail`.
+    pub fn of_name(name: &str) -> Self {
+        match name {
+            "low" => Self::Low,
+            "high" => Self::High,
+            "original" => Self::Original,
+            _ => Self::Auto,
+        }
+    }
 }
 
 impl MediaKind {

@@ -110,7 +110,7 @@ impl TokenLedger {
         let fit = fit.or(stored);
         let accuracy = match &fit {
             Some(fit) => Accuracy::Calibrated(fit.error),
-            None if distrusted.is_none() && is_exact(session, counter) => Accuracy::Exact,
+            None if distrusted.is_none() && is_exact(session, scale) => Accuracy::Exact,
             None => Accuracy::Estimated,
         };
         let whole = Self::assemble(session, scale, &weights, fit, accuracy);
@@ -311,14 +311,18 @@ fn fitted(fit: Option<&Fit>, weight: Weight) -> u32 {
 }
 
 /// Returns whether the counter uses the models' vocabulary and the file records the texts that were sent.
-fn is_exact(session: &Session, counter: &Counter) -> bool {
+fn is_exact(session: &Session, scale: Scale) -> bool {
     let is_redacted = |part: &Part| part.body.text().starts_with("[REDACTED");
     !session.models.is_empty()
         && !session.parts.iter().any(is_redacted)
         && session
+            .parts
+            .iter()
+            .all(|part| scale.provider.is_exact(&part.body))
+        && session
             .models
             .iter()
-            .all(|model| is_own_vocabulary(counter, model))
+            .all(|model| is_own_vocabulary(scale.counter, model))
 }
 
 /// Bytes of a part to count, a hash of its content, and its index.

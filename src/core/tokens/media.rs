@@ -3,23 +3,21 @@
 //! Payloads are never tokenized: the model receives pixels or sound, not base64. If a rule needs data that is not
 //! recorded (pixels, pages, seconds), a documented assumption is used. Such counts are always marked ≈.
 
-use crate::session::{MediaKind, ModelVendor, Session};
+use super::image_rules::ImageRule;
+use crate::session::{Body, MediaKind, ModelVendor, Session};
 
 /// The provider whose rules apply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Provider {
-    /// Anthropic.
-    Anthropic {
-        /// Whether the model accepts larger images (Opus 4.7 and later).
-        is_high_resolution: bool,
-    },
-    /// `OpenAI`.
-    OpenAi,
-    /// Any other provider. The framing of its calls is not known.
-    Other,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Provider {
+    /// Its tool calls are framed as Anthropic's.
+    pub(super) frames_calls: bool,
+    /// The rule of images; `None` if it is unknown.
+    images: Option<&'static ImageRule>,
+    /// The rule belongs to a model that the session names.
+    is_models: bool,
 }
 
-/// An image of unknown size: a screenshot at the usual limit of both providers.
+/// An image of unknown size: a screenshot at the usual limit of Anthropic and `OpenAI`.
 const IMAGE: u32 = 1500;
 /// For Anthropic's models, a page has 1,500 to 3,000 tokens of text and an image of it.
 /// <https://platform.claude.com/docs/en/build-with-claude/pdf-support>
@@ -33,65 +31,84 @@ const AUDIO_PER_SECOND: u64 = 10;
 /// Assumed duration of audio of unknown length.
 const AUDIO_SECONDS: u64 = 60;
 
-/// Anthropic models that accept images up to 2576 px. 4.7 was the first; later generations are assumed to keep the
-/// limit.
-const HIGH_RESOLUTION: &[&str] = &[
-    "opus-4-7", "opus-4.7", "opus-4-8", "opus-4.8", "opus-5", "sonnet-5", "fable", "mythos",
-];
-
 impl Provider {
+    /// A provider of which nothing is known.
+    #[cfg(test)]
+    pub(super) const UNKNOWN: Self = Self {
+        frames_calls: false,
+        images: None,
+        is_models: false,
+    };
+
     /// Determines the provider from the session's models, or else from its default vendor (default: Anthropic).
     pub(super) fn of(session: &Session) -> Self {
-        let names: Vec<String> = session
-            .models
-            .iter()
-            .map(|m| m.to_ascii_lowercase())
-            .collect();
-        let is_claude = names.iter().any(|n| n.contains("claude"));
-        let is_openai = names.iter().any(|n| is_openai_model(n));
-        match (is_claude, is_openai) {
-            (false, true) => return Self::OpenAi,
-            (false, false) if !names.is_empty() => return Self::Other,
-            (false, false) if session.default_vendor == Some(ModelVendor::OpenAi) => {
-                return Self::OpenAi;
-            }
-            _ => {}
+        let rules = || session.models.iter().filter_map(|name| ImageRule::of(name));
+        let names_claude = || {
+            let mut models = session.models.iter();
+            models.any(|name| name.to_ascii_lowercase().contains("claude"))
+        };
+        let vendors = match session.default_vendor {
+            Some(ModelVendor::OpenAi) => "gpt",
+            _ => "claude",
+        };
+        if session.models.is_empty() {
+            return Self {
+                frames_calls: vendors == "claude",
+                images: ImageRule::of(vendors),
+                is_models: false,
+            };
         }
-        Self::Anthropic {
-            is_high_resolution: names
-                .iter()
-                .any(|n| HIGH_RESOLUTION.iter().any(|h| n.contains(h))),
+        Self {
+            frames_calls: names_claude(),
+            // Most of the calls of a session have the last model.
+            images: rules().last(),
+            is_models: rules().count() == session.models.len(),
         }
     }
-}
 
-fn is_openai_model(name: &str) -> bool {
-    let name = name.rsplit('/').next().unwrap_or(name);
-    ["gpt", "chatgpt", "codex", "o1", "o3", "o4"]
-        .iter()
-        .any(|prefix| name.starts_with(prefix))
-}
+    /// Returns the rule of images. The rules of most other providers are similar to that of Anthropic.
+    fn image_rule(self) -> Option<&'static ImageRule> {
+        self.images.or_else(|| ImageRule::of("claude"))
+    }
 
-/// Returns the tokens of a media part. `bytes` is the size of the payload, or 0 if the file only refers to it. `pixels`
-/// is its size in pixels, if known.
-pub(super) fn tokens(
-    provider: Provider,
-    media: MediaKind,
-    mime: &str,
-    bytes: u64,
-    pixels: Option<(u32, u32)>,
-) -> u32 {
-    let tokens = match media {
-        MediaKind::Image => {
-            return pixels.map_or(IMAGE, |(width, height)| image(provider, width, height));
-        }
-        // Text documents are read as text.
-        MediaKind::Document if mime.starts_with("text/") => bytes.div_ceil(4),
-        MediaKind::Document => PAGE * bytes.div_ceil(PAGE_BYTES).clamp(1, MAX_PAGES),
-        MediaKind::Audio if bytes == 0 => AUDIO_PER_SECOND * AUDIO_SECONDS,
-        MediaKind::Audio => AUDIO_PER_SECOND * bytes.div_ceil(audio_bytes_per_second(mime)),
-    };
-    u32::try_from(tokens).unwrap_or(u32::MAX)
+    /// Returns whether the count of a part is exact by a published rule. True for parts without media.
+    pub(super) fn is_exact(self, body: &Body) -> bool {
+        let Body::Media { media, pixels, .. } = body else {
+            return true;
+        };
+        let rule = self.images.filter(|_| self.is_models);
+        *media == MediaKind::Image && pixels.is_some() && rule.is_some_and(ImageRule::is_published)
+    }
+
+    /// Returns the tokens of a media part, and 0 for any other.
+    pub(super) fn tokens(self, body: &Body) -> u32 {
+        let Body::Media {
+            media,
+            mime,
+            bytes,
+            pixels,
+            detail,
+            ..
+        } = body
+        else {
+            return 0;
+        };
+        let tokens = match media {
+            MediaKind::Image => {
+                let pixels = pixels.filter(|(width, height)| *width > 0 && *height > 0);
+                let rule = self.image_rule().zip(pixels);
+                return rule.map_or(IMAGE, |(rule, (width, height))| {
+                    rule.tokens(width, height, *detail)
+                });
+            }
+            // Text documents are read as text.
+            MediaKind::Document if mime.starts_with("text/") => bytes.div_ceil(4),
+            MediaKind::Document => PAGE * bytes.div_ceil(PAGE_BYTES).clamp(1, MAX_PAGES),
+            MediaKind::Audio if *bytes == 0 => AUDIO_PER_SECOND * AUDIO_SECONDS,
+            MediaKind::Audio => AUDIO_PER_SECOND * bytes.div_ceil(audio_bytes_per_second(mime)),
+        };
+        u32::try_from(tokens).unwrap_or(u32::MAX)
+    }
 }
 
 /// Returns 48,000 for uncompressed audio (16-bit mono at 24 kHz), otherwise 16,000 (128 kbit/s).
@@ -103,113 +120,39 @@ fn audio_bytes_per_second(mime: &str) -> u64 {
     }
 }
 
-fn image(provider: Provider, width: u32, height: u32) -> u32 {
-    if width == 0 || height == 0 {
-        return IMAGE;
-    }
-    let (width, height) = (f64::from(width), f64::from(height));
-    match provider {
-        Provider::Anthropic {
-            is_high_resolution: true,
-        } => anthropic_image(width, height, 2576.0, 4784.0),
-        // The rules of most other providers are similar.
-        Provider::Anthropic {
-            is_high_resolution: false,
-        }
-        | Provider::Other => anthropic_image(width, height, 1568.0, 1568.0),
-        Provider::OpenAi => openai_image(width, height),
-    }
-}
-
-/// Returns one token per started square of 28 pixels, after scaling the image down to the maximum edge and the maximum
-/// tokens. The older rule, width x height / 750, is within 5 % of it.
-/// <https://platform.claude.com/docs/en/build-with-claude/vision>
-fn anthropic_image(width: f64, height: f64, max_edge: f64, max_tokens: f64) -> u32 {
-    const SQUARE: f64 = 28.0;
-    let by_edge = max_edge / width.max(height);
-    let by_tokens = (max_tokens * SQUARE * SQUARE / (width * height)).sqrt();
-    let scale = by_edge.min(by_tokens).min(1.0);
-    let squares = (width * scale / SQUARE).ceil() * (height * scale / SQUARE).ceil();
-    squares.min(max_tokens) as u32
-}
-
-/// Returns 85 tokens plus 170 per started tile of 512 pixels, after scaling the image down to 2048 pixels on the long
-/// edge and 768 on the short one. This is the rule of GPT-4o and GPT-4.1. Later models differ by about 20 %.
-/// <https://platform.openai.com/docs/guides/images-vision>
-fn openai_image(width: f64, height: f64) -> u32 {
-    const TILE: f64 = 512.0;
-    let scale = (2048.0 / width.max(height))
-        .min(768.0 / width.min(height))
-        .min(1.0);
-    // Subtracts an epsilon so that rounding does not turn 768 px into 769.
-    let tiles = |edge: f64| (edge * scale / TILE - 1e-6).ceil().max(1.0);
-    85 + 170 * (tiles(width) * tiles(height)) as u32
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::ImageDetail;
 
     #[test]
-    fn image_tokens_match_the_published_examples() {
-        // Both examples are from OpenAI's documentation.
-        assert_eq!(image(Provider::OpenAi, 1024, 1024), 765);
-        assert_eq!(image(Provider::OpenAi, 2048, 4096), 1105);
-        let standard = Provider::Anthropic {
-            is_high_resolution: false,
+    fn media_of_unknown_size_have_a_token_count() {
+        let provider = Provider {
+            frames_calls: false,
+            images: ImageRule::of("gpt-4o"),
+            is_models: true,
         };
-        assert_eq!(image(standard, 1000, 1000), 36 * 36);
-        assert_eq!(image(standard, 200, 200), 64);
-        let screenshot = image(standard, 3840, 2160);
-        assert!((1450..=1568).contains(&screenshot), "{screenshot}");
-        assert!(
-            image(
-                Provider::Anthropic {
-                    is_high_resolution: true
-                },
-                3840,
-                2160
-            ) > 2 * screenshot
-        );
-    }
-
-    #[test]
-    fn extreme_sizes_have_a_token_count() {
-        for provider in [
-            Provider::OpenAi,
-            Provider::Anthropic {
-                is_high_resolution: false,
-            },
-        ] {
-            for pixels in [(0, 0), (1, 1), (1, u32::MAX), (u32::MAX, u32::MAX)] {
-                assert!(
-                    (1..=1568).contains(&image(provider, pixels.0, pixels.1)),
-                    "{provider:?} {pixels:?}"
-                );
-            }
-        }
-        let provider = Provider::OpenAi;
+        let part = |media, mime: &str, bytes, pixels| Body::Media {
+            media,
+            mime: mime.into(),
+            bytes,
+            pixels,
+            detail: ImageDetail::Auto,
+            within: None,
+        };
+        let of = |media, mime: &str, bytes| provider.tokens(&part(media, mime, bytes, None));
+        assert_eq!(of(MediaKind::Image, "image/png", u64::MAX), IMAGE);
         assert_eq!(
-            tokens(provider, MediaKind::Image, "image/png", u64::MAX, None),
-            IMAGE
-        );
-        assert_eq!(
-            tokens(
-                provider,
-                MediaKind::Document,
-                "application/pdf",
-                u64::MAX,
-                None
-            ),
+            of(MediaKind::Document, "application/pdf", u64::MAX),
             1_200_000
         );
+        assert_eq!(of(MediaKind::Document, "application/pdf", 0), 2000);
+        assert_eq!(of(MediaKind::Audio, "audio/wav", 480_000), 100);
+        let exact = |pixels| provider.is_exact(&part(MediaKind::Image, "image/png", 1, pixels));
+        assert!(exact(Some((900, 700))) && !exact(None));
         assert_eq!(
-            tokens(provider, MediaKind::Document, "application/pdf", 0, None),
-            2000
-        );
-        assert_eq!(
-            tokens(provider, MediaKind::Audio, "audio/wav", 480_000, None),
-            100
+            provider.tokens(&part(MediaKind::Image, "", 1, Some((0, 9)))),
+            IMAGE
         );
     }
 }

@@ -6,7 +6,7 @@
 //! | file | contains |
 //! |---|---|
 //! | `counters`, `reference`, `sample` | the counters ([`COUNTERS`]): exact, for verification, on samples |
-//! | `weight`, `media` | uncalibrated tokens of a part |
+//! | `weight`, `media`, `image_rules` | uncalibrated tokens of a part |
 //! | `calls`, `calibrate` | the fit to reported usage |
 //! | `column`, `ledger` | counts of a session ([`TokenLedger`]) |
 //! | `recent` | the counts of the last long texts |
@@ -15,6 +15,7 @@ mod calibrate;
 mod calls;
 mod column;
 mod counters;
+mod image_rules;
 mod ledger;
 mod media;
 mod recent;

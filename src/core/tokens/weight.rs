@@ -3,7 +3,7 @@
 //! Each part is counted separately, because providers frame each part with tokens of its own. Counts therefore do not
 //! change when an export joins or splits messages.
 
-use super::media::{self, Provider};
+use super::media::Provider;
 use super::{Counter, count_recent};
 use crate::session::{Body, Part};
 
@@ -71,15 +71,9 @@ impl Scale {
                     .saturating_add(self.count(arguments))
                     .saturating_add(self.call_framing()),
             ),
-            Body::Media {
-                media,
-                mime,
-                bytes,
-                pixels,
-                ..
-            } => Weight {
+            body @ Body::Media { .. } => Weight {
                 counted: 0,
-                known: media::tokens(self.provider, *media, mime, *bytes, *pixels),
+                known: self.provider.tokens(body),
             },
             Body::Opaque { json, .. } => counted(self.opaque(json)),
         }
@@ -125,9 +119,10 @@ impl Scale {
     }
 
     fn call_framing(&self) -> u32 {
-        match self.provider {
-            Provider::Anthropic { .. } => ANTHROPIC_CALL,
-            Provider::OpenAi | Provider::Other => 0,
+        if self.provider.frames_calls {
+            ANTHROPIC_CALL
+        } else {
+            0
         }
     }
 
@@ -183,7 +178,7 @@ mod tests {
 
     const SCALE: Scale = Scale {
         counter: &counters::CHARS_4,
-        provider: Provider::OpenAi,
+        provider: Provider::UNKNOWN,
     };
 
     #[test]

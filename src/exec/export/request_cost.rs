@@ -41,7 +41,7 @@ pub fn request_cost(job: &ExportJob) -> Option<RequestCost> {
         requests: calls.len(),
         tokens: calls.iter().map(|call| call.sent).sum(),
         answers: calls.iter().map(|call| call.answer).sum(),
-        quote: quote_at(Prices::bundled(), endpoint, &calls),
+        quote: quote_at(Prices::in_use(), endpoint, &calls),
     })
 }
 

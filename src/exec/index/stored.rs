@@ -2,7 +2,7 @@
 
 use crate::analysis::query::Subject;
 use crate::exec::load::FileSessions;
-use crate::session::{Body, MediaKind, Message, Part, Role, Session};
+use crate::session::{Body, ImageDetail, MediaKind, Message, Part, Role, Session};
 use crate::units::Tokens;
 use serde::{Deserialize, Serialize};
 
@@ -204,6 +204,7 @@ fn restored_part(stored: StoredPart<Box<str>>) -> Part {
             mime: Box::default(),
             bytes: 0,
             pixels: None,
+            detail: ImageDetail::Auto,
             within: None,
         },
         PartKind::Opaque => Body::Opaque {

@@ -4,7 +4,7 @@ use crate::engine::Policy;
 use crate::exec::files::{
     LoadError, must_exist, read_text, require_parent, write_error, write_new,
 };
-use crate::presets::{self, native, prices::Prices};
+use crate::presets::{self, native};
 use std::io::Read;
 use std::path::Path;
 
@@ -28,20 +28,6 @@ pub fn load_policy(path: &Path) -> Result<Policy, LoadError> {
         };
         LoadError(format!("{shown}: {}{hint}", one_line(&error.to_string())))
     })
-}
-
-/// Reads a table of prices, which take precedence over the bundled ones.
-///
-/// # Errors
-/// Returns one line that names the file and the problem.
-pub fn load_prices(path: &Path) -> Result<Prices, LoadError> {
-    let text = read_settings(
-        path,
-        "table of prices; give a TOML file with [[price]] rows",
-    )?;
-    let shown = path.display();
-    Prices::with_own(&text)
-        .map_err(|error| LoadError(format!("{shown}: {}", one_line(&error.to_string()))))
 }
 
 /// Reads the configuration of an agent.
@@ -87,7 +73,7 @@ pub(super) fn read_settings(path: &Path, what: &str) -> Result<String, LoadError
 }
 
 /// Reduces an error of the TOML parser to position and reason, without the quoted lines.
-fn one_line(error: &str) -> String {
+pub(super) fn one_line(error: &str) -> String {
     let is_quote = |line: &&str| {
         line.trim_start()
             .trim_start_matches(|c: char| c.is_ascii_digit())

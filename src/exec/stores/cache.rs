@@ -4,6 +4,7 @@ use super::summary::SUMMARY_VERSION;
 use super::{FoundFile, SessionSummary};
 use crate::exec::files::{read_bounded, replace_private};
 use crate::exec::state::State;
+use crate::presets::models;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs;
@@ -35,7 +36,7 @@ struct CachedSummary {
 /// Content of the cache file.
 #[derive(Serialize, Deserialize)]
 struct CacheFile {
-    /// Version of the program and of the summaries. Other versions may read or count a file differently.
+    /// Version of the program, of the summaries and of the table of context windows. Other versions may read or count a file differently.
     version: String,
     files: HashMap<String, CachedSummary>,
 }
@@ -126,9 +127,10 @@ impl Cache {
     }
 }
 
-/// Returns the version of the program and of its summaries.
+/// Returns the version of the program, of its summaries and of the table of context windows.
 fn version() -> String {
-    format!("{}/{SUMMARY_VERSION}", env!("CARGO_PKG_VERSION"))
+    let program = env!("CARGO_PKG_VERSION");
+    format!("{program}/{SUMMARY_VERSION}/{:x}", models::fingerprint())
 }
 
 /// Returns the key of a file: its path, and after a newline the id of a session in it.

@@ -1,7 +1,7 @@
 //! Summaries of sessions for lists. Contexts without reported usage are estimated.
 
 use super::copies::CallIds;
-use crate::engine::{Budget, Case, recorded};
+use crate::engine::{Budget, Case, WindowSource, recorded};
 use crate::exec::database::Snapshot;
 use crate::exec::files::{LoadError, file_name};
 use crate::exec::load::{FileSessions, LoadOptions, case_of, load_entry, parse_file};
@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Version of the summaries, increased when the summary of the same file changes. Older cached summaries are discarded.
-pub(super) const SUMMARY_VERSION: u32 = 7;
+pub(super) const SUMMARY_VERSION: u32 = 8;
 
 /// A session in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,6 +41,8 @@ pub struct SessionSummary {
     pub peak_accuracy: PeakAccuracy,
     /// The largest context in each context window that the session used, and the window, in tokens.
     pub fills: Vec<(u64, u64)>,
+    /// Source of the context windows.
+    pub window_source: WindowSource,
     /// Number of conversations in the file. The other fields describe the first, unless each is listed.
     pub conversations: usize,
     /// Size in bytes.
@@ -168,6 +170,7 @@ impl SessionSummary {
             compactions: session.compactions.len(),
             peak: peak.tokens.0,
             peak_accuracy: peak.accuracy,
+            window_source: peak.source,
             fills: peak
                 .fills
                 .into_iter()
@@ -195,6 +198,8 @@ struct Peak {
     accuracy: PeakAccuracy,
     /// The largest context by window.
     fills: BTreeMap<Tokens, Tokens>,
+    /// Source of the context windows.
+    source: WindowSource,
 }
 
 /// Returns the largest context of each window.
@@ -243,6 +248,7 @@ fn reported_peak(session: &Session) -> Option<Peak> {
             PeakAccuracy::Reported
         },
         fills: fills(contexts.chain([(end, windows.at(inputs.len()))])),
+        source: windows.source,
     })
 }
 
@@ -255,6 +261,7 @@ fn peak(case: &Case) -> Peak {
             tokens: total,
             accuracy: PeakAccuracy::Estimated,
             fills: fills([(total, window)].into_iter()),
+            source: case.windows.source,
         };
     };
     let is_reported = |call: usize| case.session.calls[call].reported_size().is_some();
@@ -269,5 +276,6 @@ fn peak(case: &Case) -> Peak {
         tokens: peak.tokens,
         accuracy,
         fills: fills(contexts.chain([end])),
+        source: case.windows.source,
     }
 }

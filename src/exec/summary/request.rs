@@ -143,7 +143,7 @@ pub(in crate::exec) fn planned_calls(
         return Vec::new();
     };
     let listed = || models::lookup(&model.client.endpoint.model);
-    let window = model.window.or_else(|| Some(listed()?.input_window().0));
+    let window = model.window.or_else(|| Some(listed()?.window.0));
     let parts = prompt.parts(prompt.max_part_tokens(window));
     let answer = Tokens(prompt.max_tokens);
     let calls = parts.iter().enumerate().map(|(nth, part)| RequestSize {

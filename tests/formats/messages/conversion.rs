@@ -221,6 +221,7 @@ fn image(within: Option<&str>) -> Body {
         mime: "image/png".into(),
         bytes: 33,
         pixels: Some((640, 480)),
+        detail: plimsoll::session::ImageDetail::Auto,
         within: within.map(Into::into),
     }
 }

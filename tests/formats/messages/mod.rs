@@ -67,6 +67,7 @@ fn line(role: Role, body: &Body) -> String {
             bytes,
             pixels,
             within,
+            ..
         } => {
             format!("shows {media:?} {mime} {bytes} {pixels:?} in {within:?}")
         }

@@ -471,6 +471,7 @@ fn picture(call: &str) -> Part {
         mime: "image/png".into(),
         bytes: 9_000,
         pixels: Some((800, 600)),
+        detail: plimsoll::session::ImageDetail::Auto,
         within: Some(call.into()),
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::units::{Share, Tokens};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The context window at every call and its source.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,16 +18,16 @@ pub struct WindowPlan {
 }
 
 /// Source of a context window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WindowSource {
     /// Set by the user.
     User,
     /// Recorded in the file.
     Recorded,
-    /// From the table of models.
+    /// From the table of models, which contains the session's models.
     ModelTable,
-    /// Unknown; a common size is assumed.
+    /// Unknown: the window of another model of the same family, or a common size.
     Assumed,
 }
 

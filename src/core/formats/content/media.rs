@@ -2,7 +2,7 @@
 //! another format (parts do not include payloads).
 
 use super::payload;
-use crate::session::{Body, MediaKind, Session};
+use crate::session::{Body, ImageDetail, MediaKind, Session};
 use serde_json::Value;
 
 /// An image, audio or document in a file.
@@ -12,6 +12,8 @@ pub(in crate::formats) struct Media {
     pub(in crate::formats) kind: MediaKind,
     /// Payload or reference in the file.
     pub(in crate::formats) source: MediaSource,
+    /// Requested detail of an image.
+    pub(in crate::formats) detail: ImageDetail,
 }
 
 /// Payload or reference of media.
@@ -48,6 +50,7 @@ fn of_provider(block: &Value) -> Option<Media> {
     Some(Media {
         kind,
         source: source?,
+        detail: detail_of(block),
     })
 }
 
@@ -124,6 +127,7 @@ pub(in crate::formats) fn of_urls(urls: &[Value]) -> impl Iterator<Item = Media>
     urls.iter().filter_map(Value::as_str).map(|url| Media {
         kind: MediaKind::Image,
         source: MediaSource::from_url(url),
+        detail: ImageDetail::Auto,
     })
 }
 
@@ -135,14 +139,18 @@ impl Media {
             MediaKind::Audio => "audio/*",
             MediaKind::Document => "",
         };
-        match &self.source {
+        let mut body = match &self.source {
             MediaSource::Base64 { mime, data } => {
                 let mime = if mime.is_empty() { assumed } else { mime };
                 payload::from_base64(mime, data, within)
             }
             MediaSource::Url(url) => payload::from_url(assumed, url, within),
             MediaSource::File(_) => payload::reference(assumed, 0, within),
+        };
+        if let Body::Media { detail, .. } = &mut body {
+            *detail = self.detail;
         }
+        body
     }
 }
 
@@ -215,7 +223,11 @@ fn of_program(block: &Value) -> Option<Media> {
         None if kind == "audio" => MediaKind::Audio,
         None => MediaKind::Document,
     };
-    Some(Media { kind, source })
+    Some(Media {
+        kind,
+        source,
+        detail: ImageDetail::Auto,
+    })
 }
 
 fn string(value: &Value, key: &str) -> Option<String> {
@@ -243,6 +255,13 @@ fn of_image_url(block: &Value) -> Option<MediaSource> {
         .and_then(|i| i.as_str().or_else(|| i.get("url")?.as_str()));
     url.map(MediaSource::from_url)
         .or_else(|| string(block, "file_id").map(MediaSource::File))
+}
+
+/// Returns the requested detail of an image, which the Chat and the Responses API of `OpenAI` name in different places.
+fn detail_of(block: &Value) -> ImageDetail {
+    let own = block.get("detail");
+    let detail = own.or_else(|| block.get("image_url")?.get("detail"));
+    ImageDetail::of_name(detail.and_then(Value::as_str).unwrap_or_default())
 }
 
 fn of_audio(audio: &Value) -> Option<MediaSource> {

@@ -1,6 +1,6 @@
 //! Payloads of images, audio and documents: their kind and size, without decoding them as a whole.
 
-use crate::session::{Body, MediaKind};
+use crate::session::{Body, ImageDetail, MediaKind};
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -24,6 +24,7 @@ pub(in crate::formats) fn from_base64(mime: &str, payload: &str, within: Option<
         mime: mime.into(),
         bytes: decoded_len(payload),
         pixels,
+        detail: ImageDetail::Auto,
         within: within.map(Into::into),
     }
 }
@@ -52,6 +53,7 @@ pub(in crate::formats) fn reference(mime: &str, bytes: u64, within: Option<&str>
         mime: mime.into(),
         bytes,
         pixels: None,
+        detail: ImageDetail::Auto,
         within: within.map(Into::into),
     }
 }
@@ -119,6 +121,7 @@ mod tests {
             mime: "image/png".into(),
             bytes: 36,
             pixels: Some((3, 2)),
+            detail: ImageDetail::Auto,
             within: Some("c1".into()),
         };
         assert_eq!(from_base64("image/png", PNG, Some("c1")), expected);

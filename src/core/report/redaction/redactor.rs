@@ -272,7 +272,7 @@ fn length_of(text: &str) -> Vec<Word> {
 
 /// Returns the name of a model in the table of windows, if it is a public one.
 fn public_model(name: &str) -> Option<&'static str> {
-    let known = models::lookup(name)?.prefix.as_str();
+    let known = models::public_name(name)?;
     let rest = name.strip_prefix(known)?;
     let is_version = rest.bytes().all(|b| b.is_ascii_digit() || b == b'-');
     is_version.then_some(known)
