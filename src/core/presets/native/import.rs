@@ -171,7 +171,8 @@ fn program(preset: &str, kind: Option<&str>, text: &str) -> Option<Value> {
     let policy = presets::by_name(preset)?;
     let mut found = Value::Object(Map::new());
     let mut is_there = false;
-    if let Some(class) = kind {
+    let class = kind.filter(|class| *class != python::NO_CLASS);
+    if let Some(class) = class {
         let package = python::module_of(text, class).and_then(|module| module.split('.').next());
         let is_own = |package: &str| programs::packages(preset, class).contains(package);
         if !package.is_none_or(is_own) {
@@ -188,7 +189,7 @@ fn program(preset: &str, kind: Option<&str>, text: &str) -> Option<Value> {
     for name in owners.chain(ClauseKeys::of(&policy).objects()) {
         let arguments = python::arguments(text, name).filter(|_| kind != Some(name));
         if let Some(arguments) = arguments.filter(|_| !name.contains('.')) {
-            is_there |= kind.is_none();
+            is_there |= class.is_none();
             found[name] = arguments;
         }
     }
@@ -399,7 +400,8 @@ fn imported(
         .map(|(path, _)| path)
         .filter(|path| !read.contains(path))
         .collect();
-    let is_class = native.form == FileFormat::PythonCall && kind.is_some();
+    let has_class = kind.is_some_and(|class| class != python::NO_CLASS);
+    let is_class = native.form == FileFormat::PythonCall && has_class;
     let n_read = read.len() + n_removed + usize::from(is_class);
     (n_read > 0).then_some((n_read, imported))
 }

@@ -10,6 +10,9 @@ pub(super) fn is_owner(name: &str) -> bool {
 /// Variable that the model of an agent is assigned to.
 pub(super) const MODEL: &str = "model";
 
+/// Choice of no class.
+pub(super) const NO_CLASS: &str = "none";
+
 /// Returns whether a name is that of a class: it begins with a capital letter.
 fn is_class(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_uppercase())
@@ -18,7 +21,7 @@ fn is_class(name: &str) -> bool {
 /// Writes the argument of a call: a name of a class becomes its call, `none` the constant.
 pub(super) fn expression(value: &Value) -> String {
     match value.as_str() {
-        Some("none") => "None".to_owned(),
+        Some(NO_CLASS) => "None".to_owned(),
         Some(class) if is_class(class) => format!("{class}()"),
         _ => literal(value),
     }
