@@ -21,6 +21,10 @@ fn a_truncated_record_costs_no_whole_record_of_its_line() {
             let torn = lines[at - 1];
             for share in [1, 3, 5, 7, 9] {
                 let cut = torn.floor_char_boundary(torn.len() * share / 10);
+                // The next record would be a value of the truncated one.
+                if torn[..cut].trim_end().ends_with([':', ',', '[']) {
+                    continue;
+                }
                 // The truncated copy of a record in front of the next one.
                 let glued = format!("{}{}", &torn[..cut], lines[at]);
                 let mut all = lines.clone();

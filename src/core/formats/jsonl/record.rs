@@ -5,9 +5,8 @@ use super::lines::Line;
 use super::problem::Problem;
 use crate::formats::json;
 use crate::session::Span;
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::IgnoredAny;
 use std::borrow::Cow;
-use std::fmt;
 
 pub(super) fn read_line(line: &Line<'_>) -> (Vec<Record>, Vec<Problem>) {
     if json::has_too_many_values(line.text) {
@@ -106,19 +105,15 @@ fn split(text: &[u8], is_complete: bool) -> Values {
     let (mut spans, mut broken) = values(text, 0);
     let mut first = None;
     while let Some(error) = broken.take() {
-        let is_eof = error.error.is_eof();
-        let end = if is_eof { text.len() } else { error.invalid };
-        // The open last line may end within a record.
-        let has_whole = is_complete || !is_eof;
-        if let Some(found) = has_whole
-            .then(|| continued(&text[..end], error.at))
-            .flatten()
-        {
-            spans.extend(found);
-            let (more, rest) = values(text, end);
-            spans.extend(more);
-            broken = rest;
-        } else if let Some((more, rest)) = (!is_eof).then(|| next_records(text, &error)).flatten() {
+        let found = if !error.error.is_eof() {
+            next_records(text, &error)
+        } else if is_complete {
+            continued(text, error.at)
+        } else {
+            // The open last line ends within this record.
+            None
+        };
+        if let Some((more, rest)) = found {
             spans.extend(more);
             broken = rest;
         }
@@ -144,9 +139,8 @@ fn next_records(text: &[u8], broken: &Broken) -> Option<Values> {
         }
         let (found, rest) = values(text, start);
         // The next record may be truncated, too. After an object inside of a record, a comma or a bracket follows.
-        let is_record = rest
-            .as_ref()
-            .is_none_or(|rest| text[rest.at..].starts_with(b"{\""));
+        let is_start = |rest: &[u8]| rest.starts_with(b"{\"") || rest == b"{";
+        let is_record = rest.as_ref().is_none_or(|rest| is_start(&text[rest.at..]));
         match found.last() {
             Some(_) if is_record => return Some((found, rest)),
             // The others of these values end at the same error.
@@ -157,19 +151,14 @@ fn next_records(text: &[u8], broken: &Broken) -> Option<Values> {
     None
 }
 
-/// Finds a whole record at the end of the text that the truncated record at `at` would continue with as one of its values.
-/// It begins with the same keys, unlike objects inside of a record.
-fn continued(text: &[u8], at: usize) -> Option<Vec<Span>> {
-    let first = first_key(&text[at..])?;
-    let keys = first_keys(&text[at..]);
-    let starts = record_starts(text, at + 1);
-    let mut starts = starts
-        .filter(|start| text[*start..].starts_with(first))
-        .take(MAX_ATTEMPTS);
-    starts.find_map(|start| {
-        let is_alike = first_keys(&text[start..]).starts_with(&keys);
-        let (found, rest) = is_alike.then(|| values(text, start))?;
-        rest.is_none().then_some(found)
+/// Finds whole records at the end of the text that the truncated record at `at` would continue with as one of its values. They
+/// begin with its key, unlike most objects inside of a record.
+fn continued(text: &[u8], at: usize) -> Option<Values> {
+    let key = first_key(&text[at..])?;
+    let starts = record_starts(text, at + 1).filter(|start| text[*start..].starts_with(key));
+    starts.take(MAX_ATTEMPTS).find_map(|start| {
+        let (found, rest) = values(text, start);
+        rest.is_none().then_some((found, rest))
     })
 }
 
@@ -183,44 +172,6 @@ fn first_key(text: &[u8]) -> Option<&[u8]> {
 /// Finds the positions at which an object with a member may begin.
 fn record_starts(text: &[u8], from: usize) -> impl Iterator<Item = usize> {
     memchr::memmem::find_iter(&text[from.min(text.len())..], b"{\"").map(move |at| from + at)
-}
-
-/// Returns the first two keys of an object, which may be truncated after them.
-fn first_keys(text: &[u8]) -> Vec<String> {
-    let mut keys = FirstKeys::default();
-    // Ends with an error at the third key, or where the text does.
-    let _ = (&mut keys).deserialize(&mut serde_json::Deserializer::from_slice(text));
-    keys.0
-}
-
-/// Collects the first two keys of an object.
-#[derive(Default)]
-struct FirstKeys(Vec<String>);
-
-impl<'de> DeserializeSeed<'de> for &mut FirstKeys {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for &mut FirstKeys {
-    type Value = ();
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while self.0.len() < 2
-            && let Some(key) = map.next_key::<String>()?
-        {
-            self.0.push(key);
-            map.next_value::<IgnoredAny>()?;
-        }
-        Ok(())
-    }
 }
 
 /// Returns the byte ranges of the consecutive values from `start`, and the error after them. Strings are not decoded, so
