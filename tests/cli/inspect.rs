@@ -238,3 +238,44 @@ fn the_trigger_and_the_numbers_of_messages_are_explained() {
         "{text}"
     );
 }
+
+#[test]
+fn if_no_policy_works_inspect_and_diagnose_name_a_preset_that_does() {
+    let here = folder();
+    let file = sample("giant-tool-result.json");
+    let file = file.to_str().expect("Unicode");
+    let sentence = |arguments: &[&str], field: &str| {
+        let found = json(&plimsoll(
+            here.path(),
+            &[arguments, &[file, "--json"]].concat(),
+        ));
+        let text = found[field].as_str().expect("a text").to_owned();
+        let at = text.find(" keeps the context within the window; ");
+        at.map(|at| text[at..].to_owned())
+    };
+    let named = sentence(&["inspect"], "verdict").expect("no generic preset works");
+    let command = "compare it with `plimsoll replay --policy ";
+    let preset = named.split(command).nth(1).expect("a command");
+    let preset = preset.trim_end_matches("`.");
+    assert_eq!(sentence(&["diagnose"], "summary").as_ref(), Some(&named));
+    let replay = ["replay", file, "--policy", preset, "--json"];
+    let replay = json(&plimsoll(here.path(), &replay));
+    let lanes = replay["lanes"].as_array().expect("lanes");
+    let lane = lanes.iter().find(|lane| lane["policy"] == preset);
+    let lane = lane.expect("the preset");
+    assert_eq!(lane["overflows"], 0, "{preset}");
+    let peak = lane["peak_tokens"].as_u64().expect("a peak");
+    let share = format!("keeps it at {} %", (peak * 100 + 64_000) / 128_000);
+    assert!(named.contains(&share), "{named}: {share}");
+    // The preset works, so nothing is missing.
+    assert_eq!(sentence(&["diagnose", "--policy", preset], "summary"), None);
+    let fitting = sample("slow-growth.jsonl");
+    let fitting = ["inspect", fitting.to_str().expect("Unicode"), "--json"];
+    let fitting = json(&plimsoll(here.path(), &fitting));
+    assert!(
+        !fitting["verdict"]
+            .as_str()
+            .expect("a text")
+            .contains("--policy")
+    );
+}

@@ -371,3 +371,21 @@ fn a_managed_conversation_opens_in_a_tab_and_names_its_source() {
     let window = place.start("managed.jsonl", &[]);
     assert!(says(&window, &format!("managed from {MANY_RESULTS}")));
 }
+
+#[test]
+fn the_first_screen_names_a_preset_that_works_and_one_click_adds_it() {
+    let place = Place::new();
+    let name = "giant-tool-result.json";
+    fs::copy(sample(name), place.at(name)).expect("a copy");
+    let mut window = place.start(name, &[]);
+    assert!(says(
+        &window,
+        "No lane keeps the context within the window; "
+    ));
+    let before = runs(&window).lanes.len();
+    click(&mut window, "compare");
+    let lanes = &runs(&window).lanes;
+    assert_eq!(lanes.len(), before + 1);
+    assert_eq!(lanes.last().expect("the new lane").outcome.overflows, 0);
+    assert!(!says(&window, "No lane keeps the context"));
+}

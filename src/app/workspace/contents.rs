@@ -1,5 +1,6 @@
 //! The contents of a workspace, and their conversion from and to the state of the window.
 
+use super::billing::KeptBilling;
 use super::settings::{Setting, knobs, settings};
 use crate::app::compare::kept::KeptComparison;
 use crate::app::config::{Config, LaneConfig, MAX_LANES};
@@ -36,6 +37,8 @@ pub(in crate::app) struct Workspace {
     settings: Vec<Setting>,
     window: Option<u64>,
     tokenizer: String,
+    #[serde(default)]
+    billing: KeptBilling,
     restarts: Vec<usize>,
     errors: Vec<(usize, String)>,
     pinned: Vec<usize>,
@@ -114,6 +117,7 @@ impl Workspace {
             settings: settings(&config.knobs),
             window: config.window.map(|window| window.0),
             tokenizer: config.counter.to_owned(),
+            billing: KeptBilling::new(&config.billing),
             restarts: config.restarts.clone(),
             errors: errors.map(|e| (e.call, e.text.to_string())).collect(),
             pinned: edits.pinned.clone(),
@@ -185,6 +189,7 @@ impl Workspace {
         if let Some(counter) = tokens::by_name(&self.tokenizer) {
             config.counter = counter.name;
         }
+        config.billing = self.billing.choice();
         config.restarts = ascending(self.restarts, n_calls);
         let errors = self.errors.into_iter();
         let errors = errors.filter(|(call, _)| *call < n_calls);
@@ -236,6 +241,8 @@ fn ascending(mut indices: Vec<usize>, n: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::cost::Lifetime;
+    use crate::app::cost::billing::{OwnPrice, PriceChoice};
     use crate::app::settings_panel::knobs::{KnobKey, KnobSettings, output_reserve};
 
     fn size(calls: usize, messages: usize) -> SessionSize {
@@ -261,6 +268,8 @@ mod tests {
         };
         config.lanes[1].own = Some(KnobSettings::from([(own, 1e300)]));
         config.window = Some(Tokens(12_345));
+        config.billing.price = PriceChoice::Own(OwnPrice::starting_at(None));
+        config.billing.lifetime = Some(Lifetime::Long);
         config.restarts = vec![1, 3];
         config.set_error(2, Some("too long".into()));
         config.manual_edits = Arc::new(ManualEdits {
