@@ -245,10 +245,9 @@ fn if_no_policy_works_inspect_and_diagnose_name_a_preset_that_does() {
     let file = sample("giant-tool-result.json");
     let file = file.to_str().expect("Unicode");
     let sentence = |arguments: &[&str], field: &str| {
-        let found = json(&plimsoll(
-            here.path(),
-            &[arguments, &[file, "--json"]].concat(),
-        ));
+        let mut all = arguments.to_vec();
+        all.extend([file, "--json"]);
+        let found = json(&plimsoll(here.path(), &all));
         let text = found[field].as_str().expect("a text").to_owned();
         let at = text.find(" keeps the context within the window; ");
         at.map(|at| text[at..].to_owned())

@@ -1,14 +1,13 @@
 //! Two sessions side by side: curves, the tab Compare, swap, and the workspace.
 
 use crate::screen::{
-    COMPACTED, Window, click, copied, drop_file, open, options, press, runs, sample, says, sized,
-    texts,
+    COMPACTED, Window, click, copied, drop_file, open, press, runs, sample, says, sized,
+    started_with, texts,
 };
 use egui::accesskit::Role;
 use egui::{Color32, Key, Modifiers, Shape, vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use plimsoll::app::{Options, theme, wording};
-use plimsoll::exec::Workspaces;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -34,11 +33,11 @@ impl Place {
     }
 
     fn options(&self, name: &str, compared: Option<&str>) -> Options {
-        Options {
-            compared: compared.map(|name| self.at(name)),
-            workspaces: Workspaces::in_folder(self.at("kept")),
-            ..options(self.at(name))
-        }
+        let compared = compared.map(|name| ["--compare".into(), self.at(name)]);
+        let arguments = [self.at(name)]
+            .into_iter()
+            .chain(compared.into_iter().flatten());
+        started_with(arguments, &self.at("kept"))
     }
 
     fn open(&self, name: &str, compared: Option<&str>) -> Window {

@@ -1,15 +1,14 @@
 //! The workspace of a session: kept with the file, saved as a file, and undo after another file.
 
 use crate::screen::{
-    self, MANY_RESULTS, Window, add_lane, copy_of, go_to, menu, options, runs, set_slider, wait,
-    with_lanes,
+    self, MANY_RESULTS, Window, add_lane, copy_of, go_to, menu, runs, set_slider, started_with,
+    wait, with_lanes,
 };
 use egui::accesskit::Role;
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use plimsoll::app::Options;
 use plimsoll::app::background::latest_result::WorkMode;
-use plimsoll::exec::Workspaces;
 use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -30,10 +29,7 @@ impl Place {
     }
 
     fn options(&self, name: &str) -> Options {
-        Options {
-            workspaces: Workspaces::in_folder(self.at("kept")),
-            ..options(self.at(name))
-        }
+        started_with([self.at(name)], &self.at("kept"))
     }
 
     fn open(&self, name: &str) -> Window {
