@@ -219,9 +219,12 @@ impl App {
     pub(in crate::app) fn hold_typed_ahead(&mut self, ctx: &Context) {
         self.typed_ahead.update(ctx, self.dialog.is_some());
         let conditions = KeyConditions::new(ctx);
-        let is_covered = self.is_covered();
+        if self.is_covered() {
+            // A dialog has the keys, and nothing else is opened above it.
+            return;
+        }
         let opens = |event: &Event| {
-            let command = conditions.command(pressed(event)?, self.key_context(), is_covered)?;
+            let command = conditions.command(pressed(event)?, self.key_context(), false)?;
             Some(command.opens_field())
         };
         let opener = ctx.input(|input| input.events.iter().position(|e| opens(e) == Some(true)));
