@@ -37,7 +37,7 @@ pub(super) fn show(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
         }
         ui.separator();
         let new = Button::new("New tab").right_text(small(ui, "Ctrl+T"));
-        if ui.add(new).clicked() {
+        if ui.add(new).accessible_name("New tab").clicked() {
             commands.push(TabsCommand::New);
         }
         ui.menu_button("Theme, shortcuts, logs", |ui| program_items(ui, commands));
@@ -76,7 +76,8 @@ fn session_items(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
         commands.push(ShellCommand::SaveWorkspace);
     }
     let close = Button::new("Close this session").right_text(small(ui, "Ctrl+W"));
-    if ui.add(close).clicked() {
+    let close = ui.add(close).accessible_name("Close this session");
+    if close.clicked() {
         commands.push(TabsCommand::Close(None));
     }
 }

@@ -5,7 +5,7 @@ use super::state::{HitPlace, MessagesCommand};
 use super::text::MessageText;
 use crate::analysis::query::{Direction, Hit, Query, SnippetPiece, Subject, complete};
 use crate::app::command::Commands;
-use crate::app::theme::palette;
+use crate::app::theme::{palette, space};
 use crate::app::widgets::text::small;
 use crate::app::{widgets, wording};
 use egui::cache::FramePublisher;
@@ -71,6 +71,10 @@ pub(super) fn field(ui: &mut Ui, input: &MessagesInput<'_>, width: f32, commands
     }
 }
 
+/// Width of a button that finds a match, and of both with the space between them, in points.
+const BUTTON: f32 = 22.0;
+pub(super) const BUTTONS: f32 = 2.0 * BUTTON + space::XS + space::S;
+
 /// Shows the number of matches, and buttons for the next and the previous one.
 pub(super) fn count(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
     let Some(hits) = input.hits else {
@@ -78,17 +82,21 @@ pub(super) fn count(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Comma
     };
     let is_invalid = input.view.filter.error.is_some();
     let n = if is_invalid { 0 } else { hits.list.len() };
+    let spacing = ui.spacing().clone();
+    ui.spacing_mut().button_padding.x = space::XS;
+    ui.spacing_mut().item_spacing.x = space::XS;
     // From right to left.
     for (sign, name, keys, direction) in [
         ("↓", "Next match", "F3", Direction::Next),
         ("↑", "Previous match", "Shift+F3", Direction::Previous),
     ] {
-        let button = Button::new(sign).min_size(vec2(22.0, 22.0));
+        let button = Button::new(sign).min_size(vec2(BUTTON, BUTTON));
         let button = ui.add_enabled(n > 0, button).accessible_name(name);
         if button.on_hover_text(format!("{name} ({keys})")).clicked() {
             commands.push(MessagesCommand::Find(direction));
         }
     }
+    *ui.spacing_mut() = spacing;
     if is_invalid {
         return;
     }

@@ -20,7 +20,8 @@ use crate::app::widgets::text::{padded, small, weak};
 use crate::app::{manual_edits, notes, widgets, wording};
 use crate::session::Kind;
 use egui::{
-    Align, Button, Frame, Id, Layout, Margin, Popup, PopupCloseBehavior, Rangef, TextEdit, Ui, vec2,
+    Align, Button, Color32, Frame, Id, Layout, Margin, Popup, PopupCloseBehavior, Rangef, TextEdit,
+    TextStyle, Ui, vec2,
 };
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -34,8 +35,8 @@ const MIN_DETAIL: f32 = 220.0;
 const FILTER: [f32; 2] = [80.0, 210.0];
 /// Width of the choice of kinds, in points.
 const KINDS: f32 = 96.0;
-/// Width of the number of messages or matches with the buttons for matches, in points.
-const COUNT: f32 = 132.0;
+/// Minimum width of the number of messages or matches, in points.
+const MIN_NUMBER: f32 = 64.0;
 /// Width of the jump field, in points.
 const JUMP: f32 = 78.0;
 /// Minimum width of the controls, in points, at which the number of messages or matches is shown.
@@ -77,11 +78,7 @@ pub(in crate::app) fn controls(ui: &mut Ui, session: &OpenSession<'_>, commands:
     let input = &MessagesInput::new(session);
     ui.spacing_mut().interact_size.y = 22.0;
     let available = ui.available_width();
-    let width = match available {
-        width if width > MIN_BOTH => COUNT + JUMP,
-        width if width > MIN_COUNTED => COUNT,
-        _ => JUMP,
-    };
+    let width = counts_width(ui, input, available);
     let layout = Layout::right_to_left(Align::Center);
     ui.allocate_ui_with_layout(vec2(width, 22.0), layout, |ui| {
         ui.set_min_width(width);
@@ -96,6 +93,26 @@ pub(in crate::app) fn controls(ui: &mut Ui, session: &OpenSession<'_>, commands:
     let width = (ui.available_width() - 14.0 - edits.width).clamp(FILTER[0], FILTER[1]);
     find::field(ui, input, width, commands);
     edits.show(ui, input, commands);
+}
+
+/// Returns the width of the counts, in points: the same with and without a query, so that the field keeps its width.
+fn counts_width(ui: &Ui, input: &MessagesInput<'_>, available: f32) -> f32 {
+    if available <= MIN_COUNTED {
+        return JUMP;
+    }
+    let all = wording::grouped(input.document.n_messages() as u64);
+    let font = TextStyle::Small.resolve(ui.style());
+    let text = format!("{all} of {all}");
+    let galley = ui
+        .painter()
+        .layout_no_wrap(text, font, Color32::PLACEHOLDER);
+    // A few messages have more matches than there are messages.
+    let number = galley.size().x.max(MIN_NUMBER) + space::S;
+    if available > MIN_BOTH {
+        number + find::BUTTONS + JUMP
+    } else {
+        number + find::BUTTONS.max(JUMP)
+    }
 }
 
 /// Shows the number of matches or messages, and the jump field. Where the tabs leave little width, the matches are more
