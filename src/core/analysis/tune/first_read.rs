@@ -9,9 +9,9 @@ const PREVIEW_CHARS: usize = 24;
 
 /// Tool results that a run changed before a call read them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct FirstRead {
+pub(in crate::analysis) struct FirstRead {
     /// Number of results that were removed or cut.
-    pub(super) cut: usize,
+    pub(in crate::analysis) cut: usize,
     /// Index of the first call that lacked one of these.
     pub(super) call: Option<usize>,
     /// Number of results that were moved to a file, with a preview in their place.
@@ -19,7 +19,7 @@ pub(super) struct FirstRead {
 }
 
 /// The first call that could read each tool result of a session.
-pub(super) struct FirstReaders {
+pub(in crate::analysis) struct FirstReaders {
     /// By message: the index of that call plus 1; 0 for messages without results, and if no call follows.
     calls: Vec<u32>,
 }
@@ -36,7 +36,7 @@ enum Remains {
 
 impl FirstReaders {
     /// Finds the first readers of a session's results.
-    pub(super) fn new(case: &Case) -> Self {
+    pub(in crate::analysis) fn new(case: &Case) -> Self {
         let session = &case.session;
         let mut calls = vec![0; session.messages.len()];
         for call in 0..session.calls.len() {
@@ -52,7 +52,7 @@ impl FirstReaders {
     }
 
     /// Returns what a run changed before it was read.
-    pub(super) fn check(&self, case: &Case, outcome: &Outcome) -> FirstRead {
+    pub(in crate::analysis) fn check(&self, case: &Case, outcome: &Outcome) -> FirstRead {
         let mut found = FirstRead::default();
         for change in &outcome.received.changes {
             if change.now == Visibility::Whole {

@@ -22,6 +22,8 @@ mod ruled_out;
 mod space;
 mod sweep;
 
+pub(super) use first_read::FirstReaders;
+
 pub use alternative::{Alternative, alternative};
 pub use changed_settings::{ChangedSetting, changed_settings};
 pub use front::{CostUnit, cost_unit, front, trade_off};

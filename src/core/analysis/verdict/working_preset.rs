@@ -2,6 +2,7 @@
 
 use super::{Clause, Link};
 use crate::analysis::loss::{Names, most_at_risk};
+use crate::analysis::tune::FirstReaders;
 use crate::engine::{Case, KnobValues, Outcome, Policy, simulate};
 use crate::figure::whole_percent;
 use crate::presets::{PRESETS, Preset};
@@ -23,15 +24,15 @@ pub struct WorkingPreset {
 /// 50 MB took 853 MB.
 const MAX_BYTES: usize = 16 << 20;
 
-/// Losses and peak of a preset, smaller is better: blind edits, references at risk, tokens.
-type Rank = (usize, usize, Tokens);
+/// Losses and peak of a preset, smaller is better: results that no call read whole, blind edits, references at risk, tokens.
+type Rank = (usize, usize, usize, Tokens);
 
 impl WorkingPreset {
     /// Returns the preset to compare with policies that were played with these outcomes. Returns `None` if one of them works,
     /// if no preset does, or if the file is too large to try all. `values` returns the settings of a policy.
     ///
-    /// Of several presets, the one with the fewest blind edits and references at risk is returned, then the one with the
-    /// smallest context.
+    /// Of several presets, the one that removes or cuts the fewest results before their first read is returned, then the one
+    /// with the fewest blind edits, with the fewest references at risk, and with the smallest context.
     pub fn find<'a>(
         case: &Case,
         compared: impl IntoIterator<Item = &'a Outcome>,
@@ -47,11 +48,12 @@ impl WorkingPreset {
             return None;
         }
         let names = Names::new(&case.session);
+        let readers = FirstReaders::new(case);
         let presets = PRESETS.par_iter().filter(|preset| !is_variant(preset));
         let ranked = presets.filter_map(|preset| {
             let policy = preset.policy().ok()?;
             let outcome = simulate(case, &policy, &values(&policy), None);
-            let ranked = rank(&names, case, &outcome)?;
+            let ranked = rank(&names, &readers, case, &outcome)?;
             let peak = outcome.peak()?;
             let window = case
                 .windows
@@ -93,7 +95,7 @@ fn works(outcome: &Outcome) -> bool {
 }
 
 /// Ranks a run that works and stays within the usable window; `None` for others.
-fn rank(names: &Names, case: &Case, outcome: &Outcome) -> Option<Rank> {
+fn rank(names: &Names, readers: &FirstReaders, case: &Case, outcome: &Outcome) -> Option<Rank> {
     let fits = |pressure: Share| pressure.0 <= 1.0;
     let all_fit = outcome.samples.iter().all(|sample| fits(sample.pressure));
     if !works(outcome) || !all_fit || !fits(outcome.end_pressure) {
@@ -101,7 +103,9 @@ fn rank(names: &Names, case: &Case, outcome: &Outcome) -> Option<Rank> {
     }
     let at_risk = most_at_risk(names, case, outcome);
     let peak = outcome.peak()?.tokens;
-    Some((at_risk.blind_edits.len(), at_risk.faults.len(), peak))
+    let unread = readers.check(case, outcome).cut;
+    let (blind, faults) = (at_risk.blind_edits.len(), at_risk.faults.len());
+    Some((unread, blind, faults, peak))
 }
 
 /// Returns whether a preset is a variant of another one, such as an older version of its system.
