@@ -55,6 +55,8 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Vec<u8> {
             ManagedEntry::Written {
                 answers: Some(_), ..
             } => {}
+            // Providers reject an empty text.
+            ManagedEntry::Written { text, .. } if text.is_empty() => {}
             ManagedEntry::Written { text, kind, .. } => {
                 items.push(Item::Written { text, kind: *kind });
             }
