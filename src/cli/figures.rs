@@ -25,8 +25,8 @@ pub(super) struct FiguresEntry {
     lost_facts: Option<usize>,
     /// Largest context in tokens.
     peak_tokens: u64,
-    /// Largest context as a share of the usable window.
-    peak_share: f64,
+    /// Largest context as a share of the usable window; null if the reserve leaves no usable tokens.
+    peak_share: Option<f64>,
     /// Number of compactions.
     compactions: usize,
     /// Number of calls that overflowed at the first attempt: larger than the context window.
@@ -48,8 +48,7 @@ impl From<Score> for FiguresEntry {
             reread_tokens: risk.refetch.0,
             lost_facts: risk.lost.map(|lost| lost.lost),
             peak_tokens: score.peak.0,
-            // A window of 0 tokens gives no share; JSON has no infinity.
-            peak_share: score.peak_share.0.min(f64::MAX),
+            peak_share: score.peak_share.known().map(|share| share.0),
             compactions: score.compactions,
             overflows: score.overflows,
             into_reserve: score.into_reserve,
@@ -73,7 +72,7 @@ impl From<&FiguresEntry> for Score {
                 lost: None,
             },
             peak: Tokens(entry.peak_tokens),
-            peak_share: Share(entry.peak_share),
+            peak_share: Share(entry.peak_share.unwrap_or(f64::INFINITY)),
             compactions: entry.compactions,
             // Figures record neither other actions nor files.
             acts: entry.compactions > 0,

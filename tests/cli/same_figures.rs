@@ -193,16 +193,11 @@ fn differences(places: &[Place]) -> Vec<String> {
     found
 }
 
-/// Returns whether two figures are equal up to this share. A share without a limit (no usable window) is null or huge.
+/// Returns whether two figures are equal up to this share.
 fn are_equal(a: &Value, b: &Value, share: f64) -> bool {
-    let number = |value: &Value| match value.as_f64() {
-        Some(number) if number > 1e12 => None,
-        other => other,
-    };
-    match (number(a), number(b)) {
+    match (a.as_f64(), b.as_f64()) {
         (Some(a), Some(b)) => (a - b).abs() <= share * a.abs().max(b.abs()),
-        (None, None) => a.is_number() || b.is_number() || a == b,
-        _ => false,
+        _ => a == b,
     }
 }
 

@@ -63,7 +63,7 @@ struct SessionEntry<'a> {
     peak_tokens: Option<Tokens>,
     /// Call that sent the largest context; null if that is the context at the end.
     peak_call: Option<usize>,
-    /// Largest context as a share of the usable window; null without calls.
+    /// Largest context as a share of the usable window; null without calls and if the reserve leaves no usable tokens.
     peak_share: Option<Share>,
     /// Tokens of the history and of what is not recorded.
     history_tokens: Tokens,

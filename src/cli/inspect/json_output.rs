@@ -49,7 +49,7 @@ pub(in crate::cli) struct Inspection<'a> {
     peak_tokens: Option<Tokens>,
     /// Call that sent the largest context; null if that is the context at the end.
     peak_call: Option<usize>,
-    /// Largest context as a share of the usable window; null without calls.
+    /// Largest context as a share of the usable window; null without calls and if the reserve leaves no usable tokens.
     peak_share: Option<Share>,
     /// Tokens of the context at the end, which the next call would send before a new message: after the last compaction.
     end_tokens: Tokens,
@@ -220,7 +220,7 @@ impl Findings<'_> {
             output_reserve: self.reserve,
             peak_tokens: self.peak.map(|peak| peak.tokens),
             peak_call: self.peak.and_then(|peak| peak.call).map(|idx| idx + 1),
-            peak_share: self.peak.map(|_| Share(self.peak_share.0.min(f64::MAX))),
+            peak_share: self.peak.and_then(|_| self.peak_share.known()),
             end_tokens: self.end,
             recorded: Recorded {
                 largest_call_tokens: session.largest_reported(),

@@ -55,7 +55,7 @@ struct LaneReplay<'a> {
     largest_call: Option<usize>,
     /// Number of compactions; null if the format of the recorded run does not record them.
     compactions: Option<usize>,
-    /// Largest context as a share of the usable window; null without calls.
+    /// Largest context as a share of the usable window; null without calls and if the reserve leaves no usable tokens.
     peak_share: Option<Share>,
     /// Tokens of the context at the end, which the next call would send before a new message: after the last compaction.
     end_tokens: Tokens,
@@ -234,7 +234,7 @@ fn lane_replay<'a>(case: &Case, lane: &'a Played) -> LaneReplay<'a> {
         largest_call_tokens: largest.map(|(_, tokens)| tokens),
         largest_call: largest.map(|(idx, _)| idx + 1),
         compactions: compactions(case, lane),
-        peak_share: peak.map(|_| outcome.peak_share()),
+        peak_share: peak.and_then(|_| outcome.peak_share().known()),
         end_tokens: outcome.end,
         overflows: outcome.overflows,
         into_reserve: outcome.into_reserve(),

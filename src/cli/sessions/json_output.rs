@@ -63,7 +63,7 @@ struct SessionEntry<'a> {
     peak_tokens: Option<Tokens>,
     /// How exactly the peak is known.
     peak_accuracy: PeakAccuracy,
-    /// Largest context as a share of the usable window; null without calls.
+    /// Largest context as a share of the usable window; null without calls and if the reserve leaves no usable tokens.
     peak_share: Option<Share>,
     /// Source of the context window.
     window_source: WindowSource,
@@ -169,8 +169,10 @@ fn session<'a>(
         compactions: summary.records_compactions().then_some(summary.compactions),
         peak_tokens: has_calls.then_some(Tokens(summary.peak)),
         peak_accuracy: summary.peak_accuracy,
-        // A window of 0 tokens gives no share; JSON has no infinity.
-        peak_share: has_calls.then(|| Share(summary.peak_share(output_reserve).0.min(f64::MAX))),
+        peak_share: summary
+            .peak_share(output_reserve)
+            .known()
+            .filter(|_| has_calls),
         window_source: summary.window_source,
         conversations: summary.conversations,
         parent: listed.parent.as_ref().map(|parent| ParentEntry {

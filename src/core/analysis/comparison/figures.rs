@@ -31,7 +31,7 @@ pub struct SessionFigures {
     pub peak: Option<Peak>,
     /// The context after the last message and the last compaction.
     pub end: Tokens,
-    /// The peak as a share of the usable window; `None` without calls.
+    /// The peak as a share of the usable window; `None` without calls or without usable tokens.
     pub peak_share: Option<Share>,
     /// Sum of the contexts of all calls.
     pub sent: Tokens,
@@ -83,7 +83,7 @@ impl SessionFigures {
             not_recorded: ledger.overhead,
             by_kind,
             end: recorded.end,
-            peak_share: peak.map(|_| recorded.peak_share()),
+            peak_share: peak.and_then(|_| recorded.peak_share().known()),
             peak,
             sent,
             cost,
