@@ -257,7 +257,7 @@ fn the_peak_is_reported_although_the_file_has_more_than_was_sent() {
     let inspect = shown(here.path(), &["inspect", "s.jsonl"]);
     let end = inspect["end_tokens"].as_u64().expect("a count");
     assert!(
-        (125_000..140_000).contains(&end),
+        (110_000..140_000).contains(&end),
         "{end}: the last report and one result"
     );
     let peak = inspect["peak_tokens"].as_u64().expect("a count");
