@@ -48,7 +48,7 @@ impl Provider {
             models.any(|name| name.to_ascii_lowercase().contains("claude"))
         };
         let vendors = match session.default_vendor {
-            Some(ModelVendor::OpenAi) => "gpt",
+            Some(ModelVendor::OpenAi) => "gpt-4o",
             _ => "claude",
         };
         if session.models.is_empty() {
