@@ -243,7 +243,7 @@ fn the_trigger_and_the_numbers_of_messages_are_explained() {
 fn if_no_policy_works_inspect_and_diagnose_name_a_preset_that_does() {
     let here = folder();
     let file = sample("giant-tool-result.json");
-    let file = file.to_str().expect("Unicode");
+    let file = file.as_str();
     let sentence = |arguments: &[&str], field: &str| {
         let mut all = arguments.to_vec();
         all.extend([file, "--json"]);
@@ -269,7 +269,7 @@ fn if_no_policy_works_inspect_and_diagnose_name_a_preset_that_does() {
     // The preset works, so nothing is missing.
     assert_eq!(sentence(&["diagnose", "--policy", preset], "summary"), None);
     let fitting = sample("slow-growth.jsonl");
-    let fitting = ["inspect", fitting.to_str().expect("Unicode"), "--json"];
+    let fitting = ["inspect", fitting.as_str(), "--json"];
     let fitting = json(&plimsoll(here.path(), &fitting));
     assert!(
         !fitting["verdict"]
