@@ -2,7 +2,7 @@
 
 use super::{
     Database, FolderFile, Input, ParseError, Parsed, Probe, RecordIds, RecordedData, Refused,
-    Resume, SessionIdentity, editing,
+    Resume, SessionIdentity,
 };
 use crate::progress::Progress;
 use crate::session::{Managed, ModelVendor, Session, Span};
@@ -132,14 +132,6 @@ impl Format {
         };
         if session.source.format == self.name {
             let write = self.write_own.ok_or_else(|| cannot("writing"))?;
-            if let Some(call) = editing::result_without_call(session, managed) {
-                return Err(CannotExport {
-                    reason: format!(
-                        "the result of call {call} is kept without the call, but {} stores both in one record",
-                        self.label
-                    ),
-                });
-            }
             return write(session, managed);
         }
         let write = self.write_other;

@@ -125,6 +125,7 @@ pub use database::{
     Cell, Database, Entry, RowFilter, Rows, Table, TableQuery, database_of, databases,
     supported_databases,
 };
+pub use editing::result_without_call;
 pub use folder::{FolderFile, combined_document};
 pub use format::{CannotExport, Format, Kept, ResultPosition, SubAgentFiles};
 pub use identity::{SessionIdentity, SubAgentCalls, identity, identity_of};

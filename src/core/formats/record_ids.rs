@@ -1,6 +1,5 @@
 //! Ids of the records of a file, including those of records that are not messages.
 
-use super::editing::OutputRecord;
 use super::json::{self, BorrowedValue};
 use super::jsonl;
 use crate::progress::Progress;
@@ -35,12 +34,8 @@ impl TakenIds {
 
 impl RecordIds {
     /// Returns the ids of the records of the file that will be written.
-    pub(super) fn taken(&self, records: &[OutputRecord<'_>]) -> TakenIds {
-        let existing = records.iter().filter_map(|record| match record {
-            OutputRecord::Existing { text, .. } => Some(self.of_record(text)),
-            OutputRecord::Added { .. } => None,
-        });
-        TakenIds(existing.flatten().collect())
+    pub(super) fn taken<'a>(&self, records: impl Iterator<Item = &'a [u8]>) -> TakenIds {
+        TakenIds(records.flat_map(|record| self.of_record(record)).collect())
     }
 
     /// Returns the ids of all records of a file, in order.
@@ -92,11 +87,8 @@ mod tests {
             path: &["id"],
             parts: None,
         };
-        let existing = OutputRecord::Existing {
-            text: Cow::Borrowed(br#"{"id": "new-0"}"#),
-            message: 0,
-        };
-        let mut taken = ids.taken(&[existing]);
+        let existing: &[u8] = br#"{"id": "new-0"}"#;
+        let mut taken = ids.taken([existing].into_iter());
         let id = |n: u64| format!("new-{n}");
         assert_eq!([taken.free(id), taken.free(id)], ["new-1", "new-2"]);
     }

@@ -279,6 +279,14 @@ impl ManagedResult {
             ));
         }
         managed.calibration = job.case.ledger.calibration(executed.context().overhead);
+        let is_own = job.format.name == job.case.session.source.format;
+        let result = is_own.then(|| formats::result_without_call(&job.case.session, &managed));
+        if let Some(call) = result.flatten() {
+            return Err(format!(
+                "the result of call {call} is kept without the call, but {} stores both in one record; choose another format",
+                job.format.label
+            ));
+        }
         // Keeps the bytes decompressed while records are read one by one.
         let held = job.case.session.source.bytes.whole();
         let bytes = job

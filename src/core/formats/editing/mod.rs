@@ -11,7 +11,8 @@ pub(super) use patch::{
     Patch, array_at, at_path, json_string, object_at, patched, with_member, without,
     without_members,
 };
-pub(super) use records::{OutputRecord, is_whole, output_records, result_without_call};
+pub use records::result_without_call;
+pub(super) use records::{OutputRecord, existing, is_whole, output_records};
 
 use crate::formats::json;
 use crate::session::{Managed, ManagedEntry, ManagedPart, Message, Part, Session, Span};

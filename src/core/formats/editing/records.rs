@@ -26,6 +26,16 @@ pub(in crate::formats) enum OutputRecord<'a> {
     },
 }
 
+/// Returns the texts of the records of the file.
+pub(in crate::formats) fn existing<'a>(
+    records: &'a [OutputRecord<'_>],
+) -> impl Iterator<Item = &'a [u8]> {
+    records.iter().filter_map(|record| match record {
+        OutputRecord::Existing { text, .. } => Some(&**text),
+        OutputRecord::Added { .. } => None,
+    })
+}
+
 /// Returns whether the conversation is unchanged and the whole file belongs to it: the session is the file's main one.
 pub(in crate::formats) fn is_whole(session: &Session, managed: &Managed, format: &Format) -> bool {
     is_all_kept(session, managed) && is_main(session, format)
@@ -58,10 +68,7 @@ fn is_all_kept(session: &Session, managed: &Managed) -> bool {
 }
 
 /// Returns a call whose result is kept without it, although both are in one record, which cannot hold the result alone.
-pub(in crate::formats) fn result_without_call<'a>(
-    session: &'a Session,
-    managed: &Managed,
-) -> Option<&'a str> {
+pub fn result_without_call<'a>(session: &'a Session, managed: &Managed) -> Option<&'a str> {
     let changes = MessageChanges::new(managed);
     let (mut calls, mut kept_calls) = (HashSet::new(), HashSet::new());
     let mut results = Vec::new();

@@ -5,8 +5,8 @@
 
 use super::{FORMAT, RECORD_IDS};
 use crate::formats::editing::{
-    self, Editing, OutputRecord, PartChange, Patch, array_at, at_path, is_whole, json_string,
-    output_records, patched, with_member, without,
+    self, Editing, OutputRecord, PartChange, Patch, array_at, at_path, existing, is_whole,
+    json_string, output_records, patched, with_member, without,
 };
 use crate::formats::mark::MARK;
 use crate::formats::record_ids::TakenIds;
@@ -23,7 +23,7 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
         return Ok(bytes.to_vec());
     }
     let records = output_records(session, managed, edit);
-    let mut ids = RECORD_IDS.taken(&records);
+    let mut ids = RECORD_IDS.taken(existing(&records));
     let records = records.into_iter();
     let mut records: Vec<Vec<u8>> = records.map(|record| text(record, &mut ids)).collect();
     let whole = json::document_span(bytes);

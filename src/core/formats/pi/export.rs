@@ -5,7 +5,7 @@
 
 use super::{FORMAT, RECORD_IDS};
 use crate::formats::editing::{
-    self, Editing, Framing, OutputRecord, PartChange, at_path, is_whole, json_string,
+    self, Editing, Framing, OutputRecord, PartChange, at_path, existing, is_whole, json_string,
     output_records, patched, with_member,
 };
 use crate::formats::mark::MARK;
@@ -28,7 +28,7 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
     out.push(b'\n');
     let mut before: Option<String> = None;
     let records = output_records(session, managed, edit);
-    let mut ids = RECORD_IDS.taken(&records);
+    let mut ids = RECORD_IDS.taken(existing(&records));
     for (n, record) in records.into_iter().enumerate() {
         let text = match record {
             OutputRecord::Existing { text, .. } => text.into_owned(),

@@ -48,6 +48,9 @@ impl<'a> Chain<'a> {
             self.after(record);
             return;
         }
+        if record.start < self.end {
+            self.joint = self.written.len();
+        }
         self.out.extend_from_slice(&record.text);
         self.after(record);
     }

@@ -8,7 +8,9 @@ mod edit;
 mod hiding_marks;
 
 use super::{FORMAT, RECORD_IDS};
-use crate::formats::editing::{OutputRecord, is_whole, output_records, patched, with_member};
+use crate::formats::editing::{
+    OutputRecord, existing, is_whole, output_records, patched, with_member,
+};
 use crate::formats::mark::MARK;
 use crate::formats::{json, mark};
 use crate::session::{Managed, Session, Span};
@@ -57,7 +59,7 @@ pub(super) fn kept(record: &[u8]) -> Vec<Span> {
 /// Returns the messages of the new file, in order.
 fn records(session: &Session, managed: &Managed) -> Vec<Vec<u8>> {
     let items: Vec<OutputRecord<'_>> = output_records(session, managed, edit::edit);
-    let mut writer = AddedMessageWriter::new(session, RECORD_IDS.taken(&items));
+    let mut writer = AddedMessageWriter::new(session, RECORD_IDS.taken(existing(&items)));
     let mut records = Vec::with_capacity(items.len());
     for (at, item) in items.iter().enumerate() {
         records.push(match item {
