@@ -181,7 +181,7 @@ impl<'a> Traits<'a> {
                 Ok(_) if part.len() >= 4 => {}
                 // Some hosts write 35 for 3.5.
                 Ok(number @ 20..100) if version.is_empty() => {
-                    version.extend([number / 10, number % 10])
+                    version.extend([number / 10, number % 10]);
                 }
                 Ok(number) => version.push(number),
                 Err(_) if matches!(part, "a" | "b" | "x" | "e") => {}

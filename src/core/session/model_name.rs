@@ -77,7 +77,7 @@ pub fn model_key(name: &str) -> String {
     parts.push(&bare[begin..]);
     parts.retain(|part| part.starts_with(|c: char| c.is_ascii_alphanumeric()));
     let is_number = |part: &&str| part.bytes().all(|b| b.is_ascii_digit());
-    let word = parts.iter().skip(1).position(|part| !is_number(&part));
+    let word = parts.iter().skip(1).position(|part| !is_number(part));
     // Anthropic has used two orders: `claude-3-5-sonnet`, `claude-sonnet-4-5`.
     if parts.first() == Some(&"claude")
         && let Some(word @ 1..) = word

@@ -99,8 +99,8 @@ impl TokenLedger {
             .calibration
             .as_ref()
             .filter(|c| counter.counts_as(&c.counter));
-        let counted = calls(session, &weights);
-        let fitted_calls = calibrate::fit(&counted.reported, counted.largest);
+        let sums = calls(session, &weights);
+        let fitted_calls = calibrate::fit(&sums.reported, sums.largest);
         let (fit, stretches, distrusted) = match fitted_calls {
             Some((fit, stretches, true)) => (Some(fit), stretches, None),
             other => (None, Vec::new(), other.map(|(fit, ..)| fit)),

@@ -61,7 +61,7 @@ impl Provider {
         Self {
             frames_calls: names_claude(),
             // Most of the calls of a session have the last model.
-            images: rules().last(),
+            images: rules().next_back(),
             is_models: rules().count() == session.models.len(),
         }
     }

@@ -135,7 +135,7 @@ fn where_paid(case: &Case, bills: &Bills<'_>, last: &[u32]) -> Vec<u32> {
         if let Some(first) = first {
             let taken = clearing.due.split_off(&first);
             for part in taken {
-                clearing.context.add(part, -(clearing.tokens(part) as i64));
+                clearing.context.add(part, -clearing.tokens(part));
                 cleared[part] = call.index.saturating_sub(1) as u32;
             }
         }
@@ -145,7 +145,7 @@ fn where_paid(case: &Case, bills: &Bills<'_>, last: &[u32]) -> Vec<u32> {
             .filter(|m| m.in_history)
         {
             for part in message.parts.clone() {
-                clearing.context.add(part, clearing.tokens(part) as i64);
+                clearing.context.add(part, clearing.tokens(part));
             }
         }
         end = now;
@@ -163,8 +163,8 @@ struct Clearing<'a> {
 }
 
 impl Clearing<'_> {
-    fn tokens(&self, part: usize) -> u64 {
-        self.case.ledger.part(part).0
+    fn tokens(&self, part: usize) -> i64 {
+        self.case.ledger.part(part).0.cast_signed()
     }
 
     /// Returns the first part of the clearing that saves most over this many calls, if any saves.
@@ -176,7 +176,7 @@ impl Clearing<'_> {
         let mut most = 0.0;
         for part in self.due.iter().rev().copied() {
             let kept = self.context.after(part) - removed;
-            removed += self.tokens(part) as i64;
+            removed += self.tokens(part);
             let saved = removed as f64 * read * calls as f64 - kept.max(0) as f64 * (write - read);
             if saved > most {
                 (most, best) = (saved, Some(part));

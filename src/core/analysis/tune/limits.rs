@@ -10,6 +10,9 @@ use crate::units::{Share, Tokens, Usd};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+/// Reads a count of a score.
+type Count = fn(&Score) -> Option<f64>;
+
 /// Figures of a run to check.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
@@ -241,7 +244,6 @@ pub fn checks(limits: &Limits, now: &Figures, before: Option<&Figures>) -> Vec<C
     let peak_of = |score: &Score| Some(score.peak_share.0);
     let shown = |share: f64| percent(Share(share));
     checker.figure(&mut found, (Measure::Peak, peak), peak_of, shown);
-    type Count = fn(&Score) -> Option<f64>;
     let counts: [(Measure, Option<usize>, Count); 2] = [
         (Measure::Overflows, limits.overflows, |score| {
             Some(score.overflows as f64)

@@ -8,7 +8,11 @@ use std::sync::Arc;
 
 /// Returns messages in which every written result is a message of its own.
 pub(in crate::engine) fn results_apart(messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
-    if !messages.iter().flat_map(|m| m.blocks()).any(is_written) {
+    if !messages
+        .iter()
+        .flat_map(ChatMessage::blocks)
+        .any(is_written)
+    {
         return messages;
     }
     messages.into_iter().flat_map(apart).collect()

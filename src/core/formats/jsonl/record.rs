@@ -124,13 +124,13 @@ fn split(text: &[u8], is_complete: bool) -> Values {
 
 /// Finds the next whole records after an error.
 fn next_records(text: &[u8], broken: &Broken) -> Option<Values> {
-    let mut least = broken
+    let mut lowest = broken
         .invalid
         .saturating_sub(MAX_OVERLAP)
         .max(broken.at + 1);
     let mut n_attempts = 0;
-    for start in record_starts(text, least) {
-        if start < least {
+    for start in record_starts(text, lowest) {
+        if start < lowest {
             continue;
         }
         n_attempts += 1;
@@ -144,7 +144,7 @@ fn next_records(text: &[u8], broken: &Broken) -> Option<Values> {
         match found.last() {
             Some(_) if is_record => return Some((found, rest)),
             // The others of these values end at the same error.
-            Some(last) if found.len() > 1 => least = last.end,
+            Some(last) if found.len() > 1 => lowest = last.end,
             _ => {}
         }
     }

@@ -19,7 +19,7 @@ pub(super) fn combined(files: &[FolderFile]) -> Option<Vec<u8>> {
     let message = |file: &&FolderFile| {
         let id = file.file_name().trim_end_matches(".json");
         let own_parts = parts.remove(id).into_iter().flat_map(BTreeMap::into_values);
-        let parts = list(own_parts.map(|part| part.value()));
+        let parts = list(own_parts.map(FolderFile::value));
         object([("info", file.value()), ("parts", parts)].into_iter())
     };
     let messages = list(messages.iter().map(message));

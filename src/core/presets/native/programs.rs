@@ -210,11 +210,13 @@ impl<'a> Arguments<'a> {
             let mut paths = placed.iter().filter_map(|placed| placed.split('|').next());
             paths.any(|placed| placed == path || placed.starts_with(&format!("{path}.")))
         };
-        call.into_iter()
-            .flatten()
-            .filter(|(name, _)| !is_placed(name))
-            .map(|(name, value)| format!("{indent}{name}={},\n", python::expression(value)))
-            .collect()
+        let mut lines = String::new();
+        for (name, value) in call.into_iter().flatten() {
+            if !is_placed(name) {
+                lines += &[indent, name, "=", &python::expression(value), ",\n"].concat();
+            }
+        }
+        lines
     }
 }
 
@@ -225,7 +227,7 @@ fn split_imports(code: &str) -> (Vec<String>, impl Iterator<Item = &str>) {
     let mut is_open = false;
     for line in code.trim_start().lines() {
         match imports.last_mut().filter(|_| is_open) {
-            Some(import) => *import += &format!("{line}\n"),
+            Some(import) => import.extend([line, "\n"]),
             None if line.starts_with("from ") => imports.push(format!("{line}\n")),
             None => {
                 rest.push(line);
