@@ -30,7 +30,9 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
             && has_same_parts(source, message, read, there)
         {
             Some(Match::Parts)
-        } else if is_joined && message.role == there.role && ends_with(source, message, read, there)
+        } else if is_joined
+            && message.role == there.role
+            && is_joined_with_texts(source, message, read, there)
         {
             Some(Match::Parts)
         } else {
@@ -39,18 +41,11 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
     };
     let mut rest = context.iter();
     let (mut kept, mut reframed, mut in_changed) = (0, 0, 0);
-    let mut is_joined = false;
-    for entry in &promise.managed.entries {
-        let joins = std::mem::replace(
-            &mut is_joined,
-            matches!(
-                entry,
-                ManagedEntry::Written {
-                    joins_next: true,
-                    ..
-                }
-            ),
-        );
+    let entries = &promise.managed.entries;
+    let is_written = |nth: usize| matches!(entries.get(nth), Some(ManagedEntry::Written { .. }));
+    for (nth, entry) in entries.iter().enumerate() {
+        // A written text beside a message may be joined with it.
+        let joins = is_written(nth + 1) || nth.checked_sub(1).is_some_and(is_written);
         let ManagedEntry::Kept { message: idx } = entry else {
             continue;
         };
@@ -157,12 +152,16 @@ fn has_same_parts(source: &Session, a: &Message, read: &Session, b: &Message) ->
     are_same(source.parts_of(a), read.parts_of(b))
 }
 
-/// Returns true if a message ends with the parts of another one, which was joined with a written text.
-fn ends_with(source: &Session, a: &Message, read: &Session, b: &Message) -> bool {
+/// Returns true if a message has the parts of another one, and written texts around them.
+fn is_joined_with_texts(source: &Session, a: &Message, read: &Session, b: &Message) -> bool {
     let (a, b) = (source.parts_of(a), read.parts_of(b));
-    let start = b.len().checked_sub(a.len());
     let is_text = |part: &Part| matches!(part.body, Body::Text(_));
-    start.is_some_and(|start| b[..start].iter().all(is_text) && are_same(a, &b[start..]))
+    let mut starts = 0..(b.len() + 1).saturating_sub(a.len());
+    starts.any(|start| {
+        let end = start + a.len();
+        let mut around = b[..start].iter().chain(&b[end..]);
+        are_same(a, &b[start..end]) && around.all(is_text)
+    })
 }
 
 /// Compares the contents of parts, except for the reported tokens of reasoning.
