@@ -44,7 +44,7 @@ impl ActualCall {
             .any(|name| REFUSALS.contains(&name.as_str()));
         let name = |name: &String| match name.strip_prefix(REPAIR) {
             None if name == REFUSED && !lists_refusals => None,
-            None => Some(name.clone()),
+            None => Some(known_name(name, expected).to_owned()),
             Some(repair) => {
                 let is_listed = expected.iter().any(|name| name.replace('_', "-") == repair);
                 is_listed.then(|| repair.to_owned())
@@ -292,6 +292,15 @@ const AGAIN: [&str; 5] = [
     "_again",
     "_summary",
 ];
+
+/// Returns a name as a case has it: some name a mechanism after a rejection as before it.
+fn known_name<'n>(name: &'n str, expected: &[String]) -> &'n str {
+    let is_listed = |name: &str| expected.iter().any(|known| known.replace('_', "-") == name);
+    let before = name
+        .strip_suffix("-refused")
+        .filter(|before| is_listed(before));
+    before.filter(|_| !is_listed(name)).unwrap_or(name)
+}
 
 /// Returns the name that cases give to a mechanism.
 fn mechanism(event: &Event, system: &str) -> String {

@@ -116,16 +116,7 @@ fn strategy(config: &Value) -> Map<String, Value> {
         .or(harness)
         .cloned()
         .unwrap_or_default();
-    let class = match name.as_str().unwrap_or_default() {
-        "" => "none",
-        "window" => "ContextWindowCompactionStrategy",
-        "truncation" => "TruncationStrategy",
-        "tool_result" => "ToolResultCompactionStrategy",
-        "summarization" => "SummarizationStrategy",
-        name if name.contains("sliding") => "SlidingWindowStrategy",
-        name if name.contains("selective") => "SelectiveToolCallCompactionStrategy",
-        _ => "TokenBudgetComposedStrategy",
-    };
+    let class = strategy_class(name.as_str().unwrap_or_default());
     let counts_tokens = arguments
         .get("tokens")
         .is_some_and(|tokens| *tokens == true);
@@ -143,7 +134,33 @@ fn strategy(config: &Value) -> Map<String, Value> {
     if has_no_limit {
         flat.insert("max_summary_input_tokens".to_owned(), 0.into());
     }
+    for nested in flat
+        .get_mut("strategies")
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+    {
+        let name = nested[0].as_str().unwrap_or_default();
+        // Some cases name the class itself.
+        if !name.ends_with("Strategy") {
+            nested[0] = strategy_class(name).into();
+        }
+    }
     flat
+}
+
+/// Returns the class of a strategy by the name that cases have for it.
+fn strategy_class(name: &str) -> &'static str {
+    match name {
+        "" => "none",
+        "window" => "ContextWindowCompactionStrategy",
+        "truncation" => "TruncationStrategy",
+        "tool_result" => "ToolResultCompactionStrategy",
+        "summarization" => "SummarizationStrategy",
+        name if name.contains("sliding") => "SlidingWindowStrategy",
+        name if name.contains("selective") => "SelectiveToolCallCompactionStrategy",
+        _ => "TokenBudgetComposedStrategy",
+    }
 }
 
 /// Mechanisms that cases name by a class: system, stage, kind of the action and name.

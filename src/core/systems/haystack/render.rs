@@ -16,7 +16,7 @@ pub(super) fn render(message: &ChatMessage, tool: &str, with_details: bool) -> S
     }
     let mut lines = Vec::new();
     let texts: Vec<&str> = match &message.content {
-        Content::Text(text) if !text.text.is_empty() => vec![&text.text],
+        Content::Text(text) => vec![&text.text],
         Content::Blocks(blocks) => blocks.iter().filter_map(Block::as_text).collect(),
         _ => Vec::new(),
     };

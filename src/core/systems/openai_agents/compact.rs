@@ -31,6 +31,8 @@ pub(super) const ACTION: NamedAction = NamedAction {
 
 /// Key of whether the next answer without results forces a compaction, in memory.
 const IS_DEFERRED: &str = "openai_agents_is_deferred";
+/// Mechanism that a failure names.
+const ENDPOINT: &str = "responses.compact";
 
 #[derive(Debug)]
 struct Compact(Tools);
@@ -82,10 +84,10 @@ impl Rewrite for Compact {
             return Ok(done);
         }
         let ask = SummaryRequest::new(suffix.to_vec());
-        let text = match replies.reply_to(ask)?.into_text() {
-            Ok(text) => text,
-            // The error ends the run, after the answer.
-            Err(why) => return Ok(done.stopped_by(why)),
+        let Ok(text) = replies.reply_to(ask)?.into_text() else {
+            done.fired = true;
+            done.log.push(ENDPOINT.to_owned());
+            return Ok(done);
         };
         let mut messages = all[..first + from].to_vec();
         messages.extend(suffix.iter().filter(|m| m.is("user")).cloned());

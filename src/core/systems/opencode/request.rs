@@ -10,7 +10,7 @@ const RESULT_CHARS: usize = 2_000;
 const SYSTEM: &str = include_str!("prompts/system.txt");
 const TEMPLATE: &str = include_str!("prompts/template.txt");
 const NEW_SUMMARY: &str = "Create a new anchored summary from the conversation history in the <conversation> tags above so another coding agent can continue the work.";
-const COMBINED_SUMMARY: &str = "The <prior-summary> summarizes everything that happened before the <conversation>. Construct a new summary that combines both.";
+const COMBINED_SUMMARY: &str = include_str!("prompts/combined.txt");
 
 /// Returns the request for a summary of messages that continues an earlier one.
 pub(super) fn request(

@@ -111,7 +111,7 @@ pub(super) fn event_text(view: &View<'_>, at: usize) -> String {
 fn shown(name: &str, message: &ChatMessage) -> String {
     let role = &message.role;
     let is_empty = match &message.content {
-        Content::Text(text) => text.text.is_empty() && message.written.is_none(),
+        Content::Text(_) => false,
         Content::Blocks(blocks) => blocks.is_empty(),
         _ => true,
     };

@@ -158,12 +158,14 @@ impl<'a> DocumentWriter<'a> {
                     text_of_next = joins_next.then_some((*role, text));
                     let is_addition = *kind == WrittenKind::Addition;
                     let is_empty_answer = (*role, *kind) == (Role::Assistant, WrittenKind::Notice);
+                    // Some systems send a summary without text.
+                    let may_be_empty = is_empty_answer || *kind == WrittenKind::Summary;
                     let added = is_addition
                         .then(|| pieces.last().and_then(|last| with_text(last, *role, text)));
                     if let (Some(text), Some(last)) = (added.flatten(), pieces.last_mut()) {
                         last.is_untouched = false;
                         last.text = text.into();
-                    } else if !text.is_empty() || is_empty_answer {
+                    } else if !text.is_empty() || may_be_empty {
                         let value = match answers {
                             None => Some((self.writes.written)(*role, text)),
                             Some(call) => self.writes.result.map(|result| result(call, text)),
@@ -323,6 +325,7 @@ fn with_text(piece: &Piece<'_>, role: Role, text: &str) -> Option<Vec<u8>> {
     let block = |text: &str| serde_json::json!({"type": "text", "text": text});
     match content {
         Value::Null => *content = text.into(),
+        Value::String(own) if own.is_empty() => *content = text.into(),
         Value::String(own) => *content = Value::from(vec![block(own), block(text)]),
         Value::Array(blocks) => blocks.push(block(text)),
         _ => return None,
