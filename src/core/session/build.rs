@@ -158,6 +158,17 @@ impl SessionBuilder {
         self.session.calls.get_mut(call)
     }
 
+    /// Sets the model of the calls so far that have none.
+    pub fn name_unnamed_calls(&mut self, name: &str) {
+        if self.session.calls.iter().any(|call| call.model.is_none()) {
+            let model = self.model(name.to_owned());
+            let calls = self.session.calls.iter_mut();
+            for call in calls.filter(|call| call.model.is_none()) {
+                call.model = Some(model);
+            }
+        }
+    }
+
     /// Returns the latest call, for adding what is recorded after its answer.
     pub fn last_call_mut(&mut self) -> Option<&mut Call> {
         self.session.calls.last_mut()

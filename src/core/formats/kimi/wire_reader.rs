@@ -83,6 +83,13 @@ impl WireReader {
                 self.model = model.map(str::to_owned).or(self.model.take());
                 false
             }
+            // Some versions name the model only here, after its calls.
+            "usage.record" => {
+                if let Some(model) = json::str_at(value, &["model"]) {
+                    self.transcript.builder.name_unnamed_calls(model);
+                }
+                false
+            }
             "full_compaction.begin" => {
                 let source = json::str_at(value, &["source"]);
                 source.unwrap_or_default().clone_into(&mut self.trigger);
