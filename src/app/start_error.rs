@@ -80,9 +80,9 @@ fn with_packages(error: &str, missing: &[&str], packages: &[&str]) -> String {
 
 /// Removes places in source code: `os error at /home/…/x11.rs:12: no server` becomes `no server`.
 fn without_places(error: &str) -> String {
-    let is_place = |word: &&str| word.contains(".rs:");
+    let is_place = |word: &str| word.contains(".rs:");
     let words: Vec<&str> = error.split_whitespace().collect();
-    let Some(last) = words.iter().rposition(|word| is_place(&word)) else {
+    let Some(last) = words.iter().rposition(|word| is_place(word)) else {
         return words.join(" ");
     };
     let rest = words[last + 1..].join(" ");

@@ -243,11 +243,12 @@ impl Target {
     /// Skips the file if it was found in a folder. A file that was given is an error.
     fn skip(&self, visited: &mut Visited<'_>, error: anyhow::Error) -> anyhow::Result<()> {
         let is_damaged = self.path.is_file() && !is_well_formed(&self.path);
-        if !self.of_folder && !(is_damaged && visited.reports_damage) {
-            return Err(error);
+        if self.of_folder || is_damaged && visited.reports_damage {
+            visited.skip(self.session_id(None), format!("{error:#}"), is_damaged);
+            Ok(())
+        } else {
+            Err(error)
         }
-        visited.skip(self.session_id(None), format!("{error:#}"), is_damaged);
-        Ok(())
     }
 
     fn session_id(&self, conversation: Option<usize>) -> SessionId {

@@ -8,6 +8,7 @@ use crate::exec::{OwnPresets, load_policy, paths_from};
 use crate::formats::FORMATS;
 use crate::presets::{self, native};
 use clap::{Arg, ArgAction};
+use std::path::Path;
 
 /// Strategies whose settings are offered if no policy is given.
 const STRATEGIES: [&str; 3] = ["truncate", "prune", "summarize"];
@@ -106,7 +107,7 @@ fn values(arg: &Arg, value: &str, typed: &Typed<'_>) -> Vec<Candidate> {
         _ if name.starts_with("NAME") && is_preset => {
             let mut candidates = preset_candidates();
             if name.contains("FILE.toml") {
-                candidates.extend(files(value, &|name| name.ends_with(".toml")));
+                candidates.extend(files(value, &is_preset_file));
             }
             candidates
         }
@@ -116,12 +117,17 @@ fn values(arg: &Arg, value: &str, typed: &Typed<'_>) -> Vec<Candidate> {
         }
         "FILE" if arg.get_id() == "baseline" || arg.get_id() == "junit" => files(value, &|_| true),
         _ if name.contains("FILE") || name.contains("FOLDER") || is_session(name) => {
-            let is_offered = |name: &str| may_hold_session(name) || name.ends_with(".toml");
+            let is_offered = |name: &str| may_hold_session(name) || is_preset_file(name);
             files(value, &is_offered)
         }
         _ if name.starts_with("OUT") || name == "LOG" => files(value, &|_| true),
         _ => Vec::new(),
     }
+}
+
+/// Returns whether a file name is that of a preset.
+fn is_preset_file(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|end| end == "toml")
 }
 
 /// Returns whether the value name of an argument is that of a session file.

@@ -96,7 +96,7 @@ impl Swept {
         let found = recommended.as_ref().ok();
         let picked = found.map(|found| found.point);
         let acting = found.and_then(|found| found.acting.as_ref());
-        let named: Vec<usize> = picked.into_iter().chain(acting.map(|a| a.point)).collect();
+        let mentioned: Vec<usize> = picked.into_iter().chain(acting.map(|a| a.point)).collect();
         Ok(Self {
             id: id.clone(),
             format: case.session.source.format,
@@ -112,7 +112,7 @@ impl Swept {
             alternative: if works { None } else { other() },
             fewest: match facts {
                 Some(_) => BTreeMap::new(),
-                None => fewest(&gauge, subjects, &points, &named),
+                None => fewest(&gauge, subjects, &points, &mentioned),
             },
             saved: picked.and_then(|idx| saving(case, &names, subjects, &points[idx])),
             points,

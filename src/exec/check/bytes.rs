@@ -23,21 +23,11 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
     let changed = changed_records(promise);
     let match_of = |message: &Message, there: &Message, is_joined: bool| {
         let is_changed = message.raw.iter().any(|span| changed.contains(&span.start));
-        if let Some(found) = byte_match(promise, message, read, there) {
-            Some(found)
-        } else if is_changed
-            && message.role == there.role
-            && has_same_parts(source, message, read, there)
-        {
-            Some(Match::Parts)
-        } else if is_joined
-            && message.role == there.role
-            && is_joined_with_texts(source, message, read, there)
-        {
-            Some(Match::Parts)
-        } else {
-            None
-        }
+        byte_match(promise, message, read, there).or_else(|| {
+            let has_parts = is_changed && has_same_parts(source, message, read, there)
+                || is_joined && is_joined_with_texts(source, message, read, there);
+            (message.role == there.role && has_parts).then_some(Match::Parts)
+        })
     };
     let mut rest = context.iter();
     let (mut kept, mut reframed, mut in_changed) = (0, 0, 0);

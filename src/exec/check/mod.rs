@@ -19,7 +19,7 @@ use crate::progress::Progress;
 use crate::session::{FileBytes, Session};
 
 /// Reads the written bytes and runs every check.
-pub(super) fn all(promise: &Promise<'_>, bytes: FileBytes) -> Vec<Check> {
+pub(super) fn all(promise: &Promise<'_>, bytes: &FileBytes) -> Vec<Check> {
     let (read, report) = match read_back(promise, bytes) {
         Ok(read) => read,
         Err(reason) => return vec![Check::failed("reads back", reason)],
@@ -42,7 +42,7 @@ pub(super) fn all(promise: &Promise<'_>, bytes: FileBytes) -> Vec<Check> {
 }
 
 /// Reads the bytes as the format that was written: what remains of a conversation may have no mark of its format any more.
-fn read_back(promise: &Promise<'_>, bytes: FileBytes) -> Result<(Session, ImportReport), String> {
+fn read_back(promise: &Promise<'_>, bytes: &FileBytes) -> Result<(Session, ImportReport), String> {
     let name = promise.case.session.source.name.clone();
     let _held = bytes.whole();
     let input = Input {

@@ -66,7 +66,7 @@ fn checks_of(source: &str, format: &str, written: &str) -> Vec<Check> {
         knobs: &knobs,
         call: 0,
     };
-    all(&promise, written.as_bytes().to_vec().into())
+    all(&promise, &written.as_bytes().to_vec().into())
 }
 
 /// Checks these bytes as an export of [`SOURCE`] and returns the outcomes by name.
@@ -347,7 +347,7 @@ fn a_notice_between_kept_messages_only_changes_the_id_of_a_parent() {
     let written = String::from_utf8(written.expect("a session of this format")).expect("text");
     let kept_bytes = |text: &str| {
         let (read, _) =
-            read_back(&promise, text.as_bytes().to_vec().into()).expect("it reads back");
+            read_back(&promise, &text.as_bytes().to_vec().into()).expect("it reads back");
         bytes::check(&promise, &read)
     };
     assert_eq!(

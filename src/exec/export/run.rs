@@ -320,7 +320,7 @@ impl ManagedResult {
                 .until
                 .unwrap_or(job.case.session.calls.len().saturating_sub(1)),
         };
-        check::all(&promise, bytes)
+        check::all(&promise, &bytes)
     }
 
     fn exported(self, job: &ExportJob, checks: Vec<Check>) -> Exported {

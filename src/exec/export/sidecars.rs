@@ -79,7 +79,7 @@ pub(super) fn write_sidecars(
     let (job, case) = (content.job, &content.job.case);
     let source = &case.session.source;
     let bytes = source.bytes.whole();
-    let read = parsed(job.format, managed.clone());
+    let read = parsed(job.format, managed);
     let managed = managed.whole();
     let pieces = pieces::pieces(&case.session, &managed, read.as_ref());
     let paths = Sidecars {
@@ -138,7 +138,7 @@ pub(super) fn write_sidecars(
 }
 
 /// Parses a managed file as the format that was written.
-fn parsed(format: &Format, bytes: FileBytes) -> Option<Session> {
+fn parsed(format: &Format, bytes: &FileBytes) -> Option<Session> {
     let _held = bytes.whole();
     let input = Input {
         name: String::new(),

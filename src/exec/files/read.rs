@@ -218,7 +218,7 @@ pub fn is_well_formed(path: &Path) -> bool {
     std::str::from_utf8(&bytes).is_ok()
 }
 
-/// Returns whether a SQLite database has all pages that its header counts; `None` for other files.
+/// Returns whether an `SQLite` database has all pages that its header counts; `None` for other files.
 fn is_whole_database(bytes: &[u8]) -> Option<bool> {
     bytes.strip_prefix(b"SQLite format 3\0")?;
     let number = |at: usize, len: usize| {

@@ -7,8 +7,8 @@ use crate::session::{Message, Role, Session};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::Read;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io::Read as _;
 use std::path::Path;
 use std::time::SystemTime;
 
