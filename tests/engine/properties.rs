@@ -194,7 +194,10 @@ fn tokens_are_kept(case: &Case, preset: &Preset, outcome: &Outcome) -> Result<()
                 });
                 weights.sum()
             }
-            EntryBody::Written(written) => case.ledger.weigh(&written.text).0,
+            EntryBody::Written(written) => {
+                let texts = written.texts().into_iter().filter(|text| !text.is_empty());
+                texts.map(|text| case.ledger.weigh(text).0).sum()
+            }
         };
         let tokens = u64::from(entry.tokens);
         prop_assert_eq!(tokens, expected, "{}: {:?}", preset.name, entry);

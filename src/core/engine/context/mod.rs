@@ -99,6 +99,12 @@ impl Written {
             _ => texts,
         }
     }
+
+    /// Returns its weight. A file has no message for an empty text.
+    pub(in crate::engine) fn weight(&self, case: &Case) -> Tokens {
+        let texts = self.texts().into_iter().filter(|text| !text.is_empty());
+        texts.map(|text| case.ledger.weigh(text)).sum()
+    }
 }
 
 /// A call that a written result answers.
@@ -242,8 +248,8 @@ impl Context {
         for entry in &self.entries {
             let mut weight = 0;
             entry.each_weight(case, &self.markers, |_, tokens| weight += tokens);
-            if let Some(text) = entry.text() {
-                weight = case.ledger.weigh(&text).0 as u32;
+            if let EntryBody::Written(written) = &entry.body {
+                weight = written.weight(case).0 as u32;
             }
             if weight != entry.tokens {
                 return Err(format!(

@@ -285,9 +285,7 @@ pub(in crate::engine) fn weigh(
     entry: &mut Entry,
 ) {
     if let EntryBody::Written(written) = &entry.body {
-        // A file has no message for an empty text.
-        let texts = written.texts().into_iter().filter(|text| !text.is_empty());
-        entry.tokens = texts.map(|text| case.ledger.weigh(text).0 as u32).sum();
+        entry.tokens = written.weight(case).0 as u32;
     }
     let mut tokens = 0;
     entry.each_weight(case, markers, |_, weight| tokens += weight);
