@@ -74,7 +74,7 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
         .read()
         .map_err(|error| write_error(&job.output, &error))?;
     let read = FileBytes::from(read);
-    let mut checks = result.checks(job, read.clone());
+    let mut checks = result.checks(job, &read);
     let files = &executed.files.written;
     let content = ManifestContent {
         job,
@@ -126,7 +126,7 @@ pub fn export_context(job: &ExportJob) -> Result<Exported, String> {
     let staged = StagedFile::new(&job.output, &bytes).map_err(failed)?;
     drop(bytes);
     let read = staged.read().map_err(failed)?;
-    let checks = result.checks(job, read.clone().into());
+    let checks = result.checks(job, &read.clone().into());
     let origin = ("context", &*job.case.session, job.format);
     commit_marked(staged, &read, &job.output, origin)?;
     let mut exported = result.exported(job, checks);
@@ -306,7 +306,7 @@ impl ManagedResult {
     }
 
     /// Checks the bytes of the written file.
-    fn checks(&self, job: &ExportJob, bytes: FileBytes) -> Vec<Check> {
+    fn checks(&self, job: &ExportJob, bytes: &FileBytes) -> Vec<Check> {
         let promised = self.executed.context();
         let promise = Promise {
             case: &job.case,
@@ -320,7 +320,7 @@ impl ManagedResult {
                 .until
                 .unwrap_or(job.case.session.calls.len().saturating_sub(1)),
         };
-        check::all(&promise, &bytes)
+        check::all(&promise, bytes)
     }
 
     fn exported(self, job: &ExportJob, checks: Vec<Check>) -> Exported {
