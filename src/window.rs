@@ -3,7 +3,6 @@
 use plimsoll::app::manual_edits::marks::RequestedMarks;
 use plimsoll::app::{self, LaneOption, Options};
 use plimsoll::cli::{self, Picture, Theme, WindowArgs};
-use plimsoll::tokens::default_counter;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -50,8 +49,7 @@ pub(super) fn options(args: WindowArgs) -> Result<Options, String> {
         RequestedMarks(Arc::new(within))
     });
     // A default is not a choice: it must not replace the tokenizer of a workspace.
-    let counter = args.load.counter.name;
-    let counter = (counter != default_counter().name).then_some(counter);
+    let counter = args.load.chosen_counter();
     let options = Options {
         paths: args.paths,
         compared: args.compared,

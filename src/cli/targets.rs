@@ -4,7 +4,7 @@ use super::args::{GlobalOptions, open_sessions};
 use super::output::note;
 use crate::engine::Case;
 use crate::exec::stores::find_in;
-use crate::exec::{is_database, is_folder, is_well_formed};
+use crate::exec::{is_damaged, is_database, is_folder};
 use crate::progress::Progress;
 use anyhow::bail;
 use schemars::JsonSchema;
@@ -242,7 +242,7 @@ impl Target {
 
     /// Skips the file if it was found in a folder. A file that was given is an error.
     fn skip(&self, visited: &mut Visited<'_>, error: anyhow::Error) -> anyhow::Result<()> {
-        let is_damaged = self.path.is_file() && !is_well_formed(&self.path);
+        let is_damaged = is_damaged(&self.path);
         if self.of_folder || is_damaged && visited.reports_damage {
             visited.skip(self.session_id(None), format!("{error:#}"), is_damaged);
             Ok(())

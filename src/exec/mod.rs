@@ -31,8 +31,8 @@ pub use export::{
 };
 pub use files::{
     LoadError, MAX_SESSION_BYTES, OwnFileKind, Stamp, check_is_new, check_is_not_source, check_own,
-    check_picture, fingerprint, is_folder, is_taken, is_well_formed, must_exist, open_folder,
-    read_own, read_text, write_file, write_own, write_picture,
+    check_picture, fingerprint, is_damaged, is_folder, is_taken, must_exist, open_folder, read_own,
+    read_text, write_file, write_own, write_picture,
 };
 pub use index::{Index, IndexError, IndexFolder, IndexUpdate, MAX_FILE_TEXT, MAX_TEXT};
 pub use libraries::missing_libraries;

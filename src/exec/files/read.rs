@@ -191,9 +191,13 @@ pub(in crate::exec) fn read_bounded(path: &Path, most: u64) -> Result<Vec<u8>, L
     Ok(bytes)
 }
 
-/// Returns whether a file without a session is whole: JSON or JSON Lines without an error, a database with all its pages, or
-/// text. A file that is not may be a session that was damaged.
-pub fn is_well_formed(path: &Path) -> bool {
+/// Returns whether a file may be a session that was damaged: a file without a session that is not whole.
+pub fn is_damaged(path: &Path) -> bool {
+    path.is_file() && !is_well_formed(path)
+}
+
+/// Returns whether a file is whole: JSON or JSON Lines without an error, a database with all its pages, or text.
+fn is_well_formed(path: &Path) -> bool {
     /// The name of a file with JSON ends like this.
     const JSON: [&str; 3] = ["json", "jsonl", "ndjson"];
     let mut bytes = Vec::new();

@@ -18,7 +18,7 @@ use crate::formats::{self, ImportReport, Input, Parsed, Warning};
 use crate::presets::models;
 use crate::progress::{Phase, Progress};
 use crate::session::{Conversation, Session, Track};
-use crate::tokens::{Counter, TokenLedger};
+use crate::tokens::{Counter, TokenLedger, default_counter};
 use crate::units::{Bytes, Tokens};
 use source::Source;
 use std::io::Read;
@@ -34,6 +34,14 @@ pub struct LoadOptions {
     pub window: Option<Tokens>,
     /// Index of the conversation in a file with several.
     pub conversation: usize,
+}
+
+impl LoadOptions {
+    /// Returns the name of the tokenizer if it is not the default one.
+    pub fn chosen_counter(&self) -> Option<&'static str> {
+        let name = self.counter.name;
+        (name != default_counter().name).then_some(name)
+    }
 }
 
 /// A session that can be replayed.
@@ -262,7 +270,6 @@ pub(super) fn case_of(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tokens::default_counter;
     use std::fs::{self, File};
     use std::io;
 

@@ -1,7 +1,7 @@
 //! Another policy, if no setting that was tried works.
 
-use super::gauge::Gauge;
-use super::recommend::{Preference, recommend};
+use super::gauge::{Gauge, Preference};
+use super::recommend::recommend;
 use super::recommendation_text::sentence;
 use super::space::Subject;
 use super::sweep::{plan, sweep};

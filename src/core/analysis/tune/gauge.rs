@@ -1,7 +1,6 @@
 //! Scores a setting over a session: cost, references at risk and peak, or the reason why it is ruled out.
 
 use super::first_read::{FirstRead, FirstReaders};
-use super::recommend::Preference;
 use super::risk::{ComparedFacts, LostFacts, Risk};
 use super::ruled_out::{Reason, RuledOut};
 use crate::analysis::cost::{Bills, price_lane, price_recorded};
@@ -11,6 +10,25 @@ use crate::analysis::lower_bound::LowerBounds;
 use crate::analysis::{FindingKind, flaws, thrashing_calls};
 use crate::engine::{ActionKind, Case, Effect, Event, Knob, KnobValues, Outcome, Policy, simulate};
 use crate::units::{Share, Tokens, Usd};
+
+/// The user's preference, and the run to compare with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Preference {
+    /// Weight of references at risk: 0 compares cost only, 1 risk only.
+    pub weight: Share,
+    /// The recorded run, with the provider's cache modelled as for the settings; none if it is not known.
+    pub recorded: Option<Score>,
+}
+
+impl Preference {
+    /// Returns the references at risk of the recorded run: lower counts are not better. Zero for lost facts, since a rule
+    /// finds them, not the recorded agent.
+    pub fn noise(&self) -> usize {
+        let recorded = self.recorded.map(|score| score.risk);
+        let of_references = recorded.filter(|risk| risk.lost.is_none());
+        of_references.map_or(0, |risk| risk.references)
+    }
+}
 
 /// Score of a setting.
 #[derive(Clone, Copy, Debug, PartialEq)]

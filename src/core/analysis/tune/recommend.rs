@@ -5,7 +5,7 @@
 //! some point keeps every user constraint, no other is recommended.
 
 use super::front::{CostUnit, cost_unit, narrow_front, risk};
-use super::gauge::Score;
+use super::gauge::{Preference, Score};
 use super::recommendation_text::{all_lose, idle, not_judged, nothing_works, others, sentence};
 use super::space::Subject;
 use super::sweep::Point;
@@ -16,25 +16,6 @@ const MIN_GAIN: f64 = 0.01;
 
 /// Added to counts of references and percentages of facts before they are compared, so that 1 is not infinitely worse than 0.
 const ADDED: f64 = 10.0;
-
-/// The user's preference, and the run to compare with.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Preference {
-    /// Weight of references at risk: 0 compares cost only, 1 risk only.
-    pub weight: Share,
-    /// The recorded run, with the provider's cache modelled as for the settings; none if it is not known.
-    pub recorded: Option<Score>,
-}
-
-impl Preference {
-    /// Returns the references at risk of the recorded run: lower counts are not better. Zero for lost facts, since a rule
-    /// finds them, not the recorded agent.
-    pub fn noise(&self) -> usize {
-        let recorded = self.recorded.map(|score| score.risk);
-        let of_references = recorded.filter(|risk| risk.lost.is_none());
-        of_references.map_or(0, |risk| risk.references)
-    }
-}
 
 /// The recommended point.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,8 +2,7 @@
 
 use super::changed_settings::changed_settings;
 use super::front::{CostUnit, cost_unit, narrow_front};
-use super::gauge::{SAFE_PEAK, Score};
-use super::recommend::Preference;
+use super::gauge::{Preference, SAFE_PEAK, Score};
 use super::risk::{LostFacts, Risk};
 use super::space::Subject;
 use super::sweep::{Point, ruled_out_counts};

@@ -4,7 +4,8 @@
 //! best one for the session. A setting that is ruled out in a session is worse than any regret.
 
 use super::front::{changes, cost_unit};
-use super::recommend::{Preference, regret, weighted_score};
+use super::gauge::Preference;
+use super::recommend::{regret, weighted_score};
 use super::sweep::Point;
 use std::cmp::Ordering;
 
