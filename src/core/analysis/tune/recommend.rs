@@ -9,7 +9,6 @@ use super::gauge::{Preference, Score};
 use super::recommendation_text::{all_lose, idle, not_judged, nothing_works, others, sentence};
 use super::space::Subject;
 use super::sweep::Point;
-use crate::units::Share;
 
 /// Minimum improvement over the current settings.
 const MIN_GAIN: f64 = 0.01;
