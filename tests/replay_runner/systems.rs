@@ -140,11 +140,13 @@ fn strategy(config: &Value) -> Map<String, Value> {
         .into_iter()
         .flatten()
     {
-        let name = nested[0].as_str().unwrap_or_default();
-        // Some cases name the class itself.
-        if !name.ends_with("Strategy") {
-            nested[0] = strategy_class(name).into();
-        }
+        // Some cases shorten the names of the preset.
+        let name = match nested[0].as_str() {
+            Some("sliding") => "sliding_window",
+            Some("selective") => "selective_tool_call",
+            _ => continue,
+        };
+        nested[0] = name.into();
     }
     flat
 }

@@ -20,7 +20,7 @@ following for force forced found freed from full gives go goes gone had half han
 here historical history history_messages history_tokens hook hook_compact hook_eval hook_exec hook_log hooks_fired \
 how however if ignored ignores image images in include info injected input inserted inside instruction instructions \
 into is it its itself json keep keep_turns keeping keeps kept knows large larger largest last last_compact_turn \
-late later least leaves left left_out length less level like limit line lines list listed little log longer loop \
+late later least leaves left left_out length less level like limit line lines list listed little log long longer loop \
 lost lower made makes manual manually many max max_chars max_llm_retries max_output max_steps max_tokens max_turns \
 maximum media memory memoryflush merged message message's message_threshold message_tokens messages \
 messages_dropped messages_left_out messages_loaded messages_passed messages_removed messages_restored \
