@@ -16,6 +16,8 @@ pub(super) fn render(message: &ChatMessage, tool: &str, with_details: bool) -> S
     }
     let mut lines = Vec::new();
     let texts: Vec<&str> = match &message.content {
+        // An empty text beside calls is no content.
+        Content::Text(text) if text.text.is_empty() && !message.calls().is_empty() => Vec::new(),
         Content::Text(text) => vec![&text.text],
         Content::Blocks(blocks) => blocks.iter().filter_map(Block::as_text).collect(),
         _ => Vec::new(),
