@@ -359,7 +359,10 @@ fn a_note_reports_a_context_that_stays_too_large() {
         let found = json(&plimsoll(here.path(), &args));
         assert_eq!(found["changed"], false, "the premise: {found}");
         let notes = found["notes"].to_string();
-        assert!(notes.contains("still more than the usable"), "{notes}");
+        assert!(
+            notes.contains("still more than the context window"),
+            "{notes}"
+        );
         assert_eq!(
             notes.contains("overflowed"),
             schedule == "replay",

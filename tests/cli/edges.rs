@@ -102,7 +102,8 @@ fn impossible_usage_changes_neither_window_nor_peak_nor_cost() {
             .unwrap_or_default()
     };
     let (is, was) = (usd(&found), usd(&whole));
-    assert!(is > 0.95 * was && is <= was, "{is} instead of {was}");
+    // The call with impossible usage is estimated like the others.
+    assert!((is - was).abs() < 1e-3 * was, "{is} instead of {was}");
 }
 
 #[test]
@@ -206,7 +207,11 @@ fn the_listed_peak_of_a_managed_conversation_is_calibrated() {
         "copy.jsonl",
     ];
     json(here.path(), &args);
-    same_peaks(here.path(), 1);
+    // Beside its manifest it would be left out of the list as an output.
+    let elsewhere = folder();
+    let copy = elsewhere.path().join("copy.jsonl");
+    fs::rename(here.path().join("copy.jsonl"), copy).expect("it can be moved");
+    same_peaks(elsewhere.path(), 1);
 }
 
 /// Compares the peaks in a list of at least `least` sessions with those of the sessions themselves.

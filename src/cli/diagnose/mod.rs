@@ -129,7 +129,7 @@ impl Args {
         let compared = lanes.iter().map(|lane| lane.played);
         let compared = compared.filter(|played| !lanes::ALWAYS.contains(&&*played.lane));
         let compared = compared.map(|played| &played.outcome);
-        let preset = lanes::working_preset(&loaded.case, "No policy", compared, shared);
+        let preset = lanes::working_preset(&loaded.case, "No compared policy", compared, shared);
         let mut diagnosis = diagnose(&loaded, reserve, lanes, &bills, prices, audit.as_ref());
         diagnosis.card.extend(preset);
         if shared.json {
