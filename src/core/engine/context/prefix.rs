@@ -105,7 +105,9 @@ fn n_same<'a>(before: impl Iterator<Item = &'a Entry>, now: &[Entry]) -> usize {
 pub(super) fn is_same(was: &Entry, is: &Entry) -> bool {
     match (&was.body, &is.body) {
         (EntryBody::Written(old), EntryBody::Written(new)) => {
-            is.says(&old.text) || was.id == is.id && old.text == new.text
+            // Another summary is a change even if it has the same text: in a simulation its text is a stand-in.
+            let is_new_summary = was.id != is.id && is.is_summary();
+            is.says(&old.text) && !is_new_summary || was.id == is.id && old.text == new.text
         }
         (EntryBody::Original(_), EntryBody::Original(_))
         | (EntryBody::Edited(_), EntryBody::Edited(_)) => {
