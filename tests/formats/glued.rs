@@ -1,7 +1,7 @@
 //! A program crashed while it wrote a record, and the next one continued on the same line: in every format of JSON Lines,
 //! each whole record is read.
 
-use crate::fixtures::{fixtures, read, said};
+use crate::fixtures::{Fixture, fixtures, read, said};
 use plimsoll::session::Session;
 
 fn first(name: &str, bytes: &[u8]) -> Option<Session> {
@@ -11,7 +11,7 @@ fn first(name: &str, bytes: &[u8]) -> Option<Session> {
 #[test]
 fn a_truncated_record_costs_no_whole_record_of_its_line() {
     let mut formats = Vec::new();
-    for fixture in fixtures().into_iter().filter(|fixture| fixture.is_lines()) {
+    for fixture in fixtures().into_iter().filter(Fixture::is_lines) {
         let text = std::str::from_utf8(&fixture.bytes).unwrap_or_default();
         let lines: Vec<&str> = text.lines().collect();
         let Some(session) = first(&fixture.name, &fixture.bytes).filter(|_| lines.len() > 3) else {
