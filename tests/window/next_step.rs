@@ -52,7 +52,7 @@ fn without_a_working_setting_another_policy_is_offered() {
     window.key_press_modifiers(Modifiers::COMMAND, Key::R);
     window.run_ok();
     window.get_by_label_contains("None of the 300 settings tried works");
-    window.get_by_label_contains("It puts large tool results into files.");
+    window.get_by_label_contains("into files before a call reads them");
     let before = policies(&window);
     let offer = window.get_by_label_contains("Compare with ");
     let label = offer.accesskit_node().label().expect("a label");

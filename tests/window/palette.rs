@@ -127,6 +127,7 @@ fn keys_go_to_the_next_and_previous_compaction_and_overflow() {
     let before_end = calls.iter().rev().find(|call| **call < last + 1);
     assert_eq!(call(&window), *before_end.expect("one"));
     // A lane that overflows.
+    let mut window = large(sample("giant-tool-result.json"));
     run_in_palette(&mut window, "compare none");
     let lane = runs(&window).lanes.last().expect("the new lane");
     let first = lane.outcome.samples.iter().find(|s| s.overflows);
