@@ -6,7 +6,7 @@ use plimsoll::engine::{Case, ManualEdits, Schedule, WindowPlan, WindowSource};
 use plimsoll::exec::{ExportJob, Exported, Summarizer, export, restore};
 use plimsoll::presets;
 use plimsoll::session::{Body, Role, Session};
-use plimsoll::tokens::{Accuracy, Progress, TokenLedger, default_counter};
+use plimsoll::tokens::{Accuracy, Fit, Progress, TokenLedger, default_counter};
 use plimsoll::units::Tokens;
 use std::fs;
 use std::path::PathBuf;
@@ -154,6 +154,8 @@ fn a_copy_has_the_token_counts_of_its_source() {
         let Accuracy::Calibrated(error) = case.ledger.accuracy else {
             continue;
         };
+        // An assumed error grows with the contexts that no call confirms, which the copy may lack.
+        let is_assumed = case.ledger.fit.as_ref().is_some_and(Fit::is_assumed);
         let context = case.session.real_context(case.session.messages.len());
         let marks = ManualEdits {
             dropped: context.last().copied().into_iter().collect(),
@@ -172,11 +174,15 @@ fn a_copy_has_the_token_counts_of_its_source() {
         let copy = self::case(parsed.sessions.into_iter().next().unwrap()).unwrap();
         let held = copy.session.real_context(copy.session.messages.len());
         let held: Tokens = held.iter().map(|idx| copy.ledger.message(*idx)).sum();
-        let weighed = (copy.ledger.accuracy, copy.ledger.overhead + held);
-        if weighed != (Accuracy::Calibrated(error), exported.after) {
+        let weighed = copy.ledger.overhead + held;
+        let is_equal = matches!(
+            copy.ledger.accuracy,
+            Accuracy::Calibrated(found) if found == error || is_assumed && found.0 < error.0
+        );
+        if weighed != exported.after || !is_equal {
             wrong.push(format!(
-                "{}: {weighed:?}, not {error:?}, {:?}",
-                fixture.name, exported.after
+                "{}: {weighed:?} {:?}, not {:?} {error:?}",
+                fixture.name, copy.ledger.accuracy, exported.after
             ));
         }
         formats.push(fixture.format);
