@@ -168,8 +168,8 @@ def merge(data, families):
     groups = collections.defaultdict(list)
     # Regions and routes come last: their names are longer.
     for name, row in sorted(data.items(), key=lambda item: len(item[0])):
-        # Fine-tuned models have their own prices.
-        if row.get("mode") in MODES and not name.startswith("ft:"):
+        # Fine-tuned models have their own prices, and prompt guards classify short texts.
+        if row.get("mode") in MODES and not name.startswith("ft:") and "prompt-guard" not in name:
             own = bare(name)
             if families.of(key(own)):
                 groups[key(own)].append((own, row))

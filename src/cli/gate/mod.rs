@@ -26,8 +26,8 @@ use std::path::{Path, PathBuf};
 /// Check policies against limits and a baseline, for continuous integration
 #[derive(Debug, clap::Args)]
 #[command(
-    mut_arg("policies", |arg| arg.help("Preset, policy file, or recorded for the run as it was; @LANE names it (required, repeatable)")),
-    after_help = "Exit code 1: a regression, an exceeded limit, a damaged file, or nothing that could be compared or judged.\n\nExamples:\n  plimsoll gate sample_sessions --policy prune --baseline gate.json --write-baseline\n  plimsoll gate sample_sessions --policy prune --baseline gate.json"
+    mut_arg("policies", |arg| arg.help("Preset, policy file or recorded; @LANE names it (repeatable)")),
+    after_help = "Exit code 1: a regression, an exceeded limit, a damaged file, or nothing to compare or judge.\n\nExample (with --write-baseline at first):\n  plimsoll gate sample_sessions --policy prune --baseline gate.json"
 )]
 pub(super) struct Args {
     /// Session files or folders

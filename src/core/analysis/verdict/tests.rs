@@ -235,10 +235,10 @@ fn a_call_within_the_output_reserve_is_distinguished_from_one_above_the_window()
         "{over}"
     );
     assert!(!over.contains("output reserve"), "{over}");
-    for input in [900, 1_200] {
+    for (input, severity) in [(900, Severity::Warning), (1_200, Severity::Bad)] {
         assert_eq!(
             sentence(&reading_session(input)).severity,
-            Severity::Bad,
+            severity,
             "{input}"
         );
     }
