@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 #[command(
     mut_arg("policies", |arg| arg.help("Preset, policy file or recorded; @LANE names it (repeatable)")),
-    after_help = "Exit code 1: a regression, an exceeded limit, a damaged file, or nothing to compare or judge.\n\nExample:\n  plimsoll gate sample_sessions --policy prune --baseline gate.json --write-baseline"
+    after_help = "Exit code 1: a regression, an exceeded limit, a damaged file, or nothing to compare or judge.\n\nExamples:\n  plimsoll gate sample_sessions --policy prune --baseline gate.json --write-baseline"
 )]
 pub(super) struct Args {
     /// Session files or folders
