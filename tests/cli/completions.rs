@@ -1,5 +1,7 @@
 //! `plimsoll completions`: candidates, and the scripts in the shells that are installed.
 
+#![expect(clippy::print_stderr, reason = "a skipped test says so")]
+
 use crate::program::{command, plimsoll};
 use crate::support::{folder, stdout, write_conversation};
 use std::fs;

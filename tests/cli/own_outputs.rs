@@ -115,18 +115,18 @@ fn files_that_the_program_wrote_are_left_out_of_folders_and_counted() {
 #[test]
 fn a_file_that_the_program_wrote_counts_if_it_is_named_or_was_continued() {
     let here = written();
-    let named = ["all/out/chat.json", "all/out/m.jsonl"];
-    let (mut names, list) = listed(here.path(), &named);
+    let given = ["all/out/chat.json", "all/out/m.jsonl"];
+    let (mut names, list) = listed(here.path(), &given);
     names.sort();
-    assert_eq!(names, named);
+    assert_eq!(names, given);
     assert_eq!(list["own_outputs"], 0);
     let renamed = here.path().join("all/out/renamed.json");
-    fs::rename(here.path().join(named[0]), &renamed).expect("renamed");
+    fs::rename(here.path().join(given[0]), &renamed).expect("renamed");
     assert_eq!(listed(here.path(), &["all"]).1["own_outputs"], 7);
     // An agent continues the managed file.
     let mut file = OpenOptions::new()
         .append(true)
-        .open(here.path().join(named[1]))
+        .open(here.path().join(given[1]))
         .expect("it is there");
     writeln!(file, "{{}}").expect("written");
     drop(file);

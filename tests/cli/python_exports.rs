@@ -1,5 +1,7 @@
 //! `plimsoll presets export` as the frameworks read it: every program is run with the real packages, and read back.
 
+#![expect(clippy::print_stderr, reason = "a skipped test says so")]
+
 use crate::program::{command, plimsoll};
 use crate::support::{folder, json, rejected, stderr, stdout};
 use plimsoll::engine::KnobValues;
@@ -11,7 +13,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Presets of OpenHands V0. Its package cannot be installed beside that of its successor.
+/// Presets of `OpenHands` V0. Its package cannot be installed beside that of its successor.
 const NOT_INSTALLED: [&str; 4] = [
     "openhands-v0",
     "openhands-masking",
@@ -168,7 +170,7 @@ fn the_frameworks_accept_every_exported_program() {
         match error.as_str() {
             None => {}
             Some(error) if error.starts_with("ModuleNotFoundError") => {
-                missing.push(preset.to_owned())
+                missing.push(preset.to_owned());
             }
             // Each framework rejects values that contradict each other.
             Some(error) if error.starts_with("ValueError") || error.contains("ValidationError") => {

@@ -157,28 +157,31 @@ fn places(here: &Path, file: &Path) -> Option<Vec<Place>> {
         gated.figures.push(("compactions", compactions.clone()));
     }
     found.push(gated);
+    found.extend(listed_place(here, file));
+    Some(found)
+}
+
+/// Returns what the list of sessions shows of the first conversation of a file, if it lists it.
+fn listed_place(here: &Path, file: &str) -> Option<Place> {
     let listed = shown(here, &["sessions", file]).expect("sessions lists it");
-    let first = listed["sessions"]
+    let session = listed["sessions"]
         .as_array()
         .expect("a list")
         .iter()
-        .find(|session| [&Value::Null, &value!(1)].contains(&&session["conversation"]));
-    if let Some(session) = first {
-        let mut list = Place::new(
-            "sessions",
-            session,
-            &[
-                ("messages", "/messages"),
-                ("calls", "/calls"),
-                ("compactions", "/compactions"),
-                ("peak", "/peak_tokens"),
-                ("peak share", "/peak_share"),
-            ],
-        );
-        list.is_sampled = session["peak_accuracy"] == "estimated";
-        found.push(list);
-    }
-    Some(found)
+        .find(|session| [&Value::Null, &value!(1)].contains(&&session["conversation"]))?;
+    let mut list = Place::new(
+        "sessions",
+        session,
+        &[
+            ("messages", "/messages"),
+            ("calls", "/calls"),
+            ("compactions", "/compactions"),
+            ("peak", "/peak_tokens"),
+            ("peak share", "/peak_share"),
+        ],
+    );
+    list.is_sampled = session["peak_accuracy"] == "estimated";
+    Some(list)
 }
 
 /// Returns the figures that differ between places.

@@ -220,8 +220,8 @@ fn a_call_without_usage_among_calls_with_usage_is_estimated_in_every_lane() {
     let cost = price_recorded(&bills, &really);
     assert_eq!((cost.source, cost.billed), (CostSource::Recorded, 3));
     assert_eq!(cost.estimated_calls, 1);
-    let note = "1 of 3 calls records no usage: its tokens are counted from the recorded text and its cache is modelled.";
-    assert_eq!(cost.notes(), [note]);
+    let sentence = "1 of 3 calls records no usage: its tokens are counted from the recorded text and its cache is modelled.";
+    assert_eq!(cost.notes(), [sentence]);
     // The other two cost what they report: 10,000 and 3,000 at 3, 9,000 at 0.30.
     let usd = |call: usize| cost.calls[call].usd.expect("known").0;
     close(usd(0), 0.03);

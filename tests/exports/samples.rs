@@ -183,7 +183,7 @@ fn ids_of_any_length_are_no_file_names() {
 }
 
 fn files_below(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let entries = fs::read_dir(folder).expect("a folder").flatten();
     let names = entries.flat_map(|entry| match entry.file_type() {
         Ok(kind) if kind.is_dir() => files_below(&entry.path()),
         _ => vec![entry.file_name().to_string_lossy().into_owned()],
@@ -193,7 +193,9 @@ fn files_below(folder: &Path) -> Vec<String> {
 
 /// Returns the `uuid` of every record.
 fn ids(text: &str) -> Vec<String> {
-    let records = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    let records = text
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a record"));
     records
         .filter_map(|record: serde_json::Value| Some(record["uuid"].as_str()?.to_owned()))
         .collect()
