@@ -142,6 +142,8 @@ fn calls_have_the_price_of_their_hour() {
     let kimi = report("39-kimi-code-wire-1.1.jsonl");
     let result = output(home.path(), &["inspect", &kimi, "--json"]);
     assert_eq!(result["models"], json!(["kimi-k2"]));
+    // The answer is recorded by its pieces and again as a message.
+    assert_eq!(result["messages"], json!(3));
     assert_eq!(
         (&result["window"], &result["window_source"]),
         (&json!(262_144), &json!("model_table"))

@@ -6,7 +6,7 @@ use crate::formats::json::Row;
 use crate::formats::notes::Notes;
 use crate::formats::transcript::Transcript;
 use crate::formats::{content, counts, json};
-use crate::session::{CallDraft, Draft, Part, Role, Usage};
+use crate::session::{Body, CallDraft, Draft, Part, Role, Usage};
 use crate::units::Tokens;
 use serde_json::Value;
 
@@ -163,6 +163,10 @@ impl WireReader {
         if parts.is_empty() {
             return false;
         }
+        if role == Role::Assistant && self.is_copy(&parts) {
+            let last = self.transcript.len() - 1;
+            return self.transcript.extend(last, row.span.clone(), Vec::new());
+        }
         let origin = json::str_at(message, &["origin", "kind"]);
         let draft = Draft {
             is_injected: origin.is_some_and(|kind| kind != "user") && role == Role::User,
@@ -171,6 +175,21 @@ impl WireReader {
         self.open_call = None;
         self.say(row, draft);
         true
+    }
+
+    /// Returns whether an answer repeats the last message: some versions record an answer by its pieces and then as a
+    /// message without its reasoning. The program sends it once.
+    fn is_copy(&self, parts: &[Part]) -> bool {
+        let session = self.transcript.builder.session();
+        let Some(last) = session.messages.last().filter(|m| m.call.is_some()) else {
+            return false;
+        };
+        let shown = |parts: &[Part]| -> Vec<Body> {
+            let is_shown = |part: &&Part| !matches!(part.body, Body::Thinking { .. });
+            let bodies = parts.iter().filter(is_shown);
+            bodies.map(|part| part.body.clone()).collect()
+        };
+        shown(session.parts_of(last)) == shown(parts)
     }
 
     fn event(&mut self, row: &Row) -> bool {
