@@ -232,15 +232,18 @@ fn an_answered_call_reaches_into_the_reserve_and_is_no_overflow() {
     };
     assert_eq!(gate("--max-overflows"), Some(0));
     assert_eq!(gate("--max-into-reserve"), Some(1));
-    // A window below the context of the last call, which the user sets.
+    // A smaller window that the user sets is a question: would it have fit? Every call above it overflows.
     let small = shown(
         here.path(),
         &[
             "replay", "s.jsonl", "--policy", "prune", "--window", "150000",
         ],
     );
-    let last = &small["lanes"][1]["samples"][6];
-    assert_eq!(last["rejected"], false, "the provider answered it");
+    let overflows = |lane: usize| small["lanes"][lane]["overflows"].as_u64();
+    assert_eq!((overflows(0), overflows(1)), (Some(0), Some(2)));
+    let gate = ["gate", "s.jsonl", "--policy", "none", "--max-overflows", "0"];
+    let gate = [&gate[..], &["--window", "150000", "--no-state"]].concat();
+    assert_eq!(plimsoll(here.path(), &gate).status.code(), Some(1));
 }
 
 #[test]

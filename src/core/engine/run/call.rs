@@ -2,6 +2,7 @@
 
 use super::view::View;
 use super::{MAX_RETRIES, Phase, Run};
+use crate::engine::WindowSource;
 use crate::engine::context::prefix::LastPrompt;
 use crate::engine::expr::Quantity;
 use crate::engine::outcome::Sample;
@@ -83,7 +84,8 @@ impl Run<'_> {
     }
 
     /// Returns whether the provider would reject the call with a context of this size: one above the window, or at least
-    /// as large as one that it rejected here. It accepts what it answered in the recorded run, whatever we count.
+    /// as large as one that it rejected here. It accepts what it answered in the recorded run, whatever we count, unless the
+    /// user asks about another window.
     fn would_be_rejected(&self, used: Tokens) -> bool {
         let session = &self.case.session;
         let call = session.calls.get(self.call);
@@ -95,7 +97,8 @@ impl Run<'_> {
             self.outcome.events.is_empty() && session.compactions.iter().all(is_later)
         };
         let is_answered = || call.is_some_and(|call| call.usage.is_some()) && is_as_recorded();
-        is_over && self.case.reported_at(self.call).is_none() && !is_answered()
+        let is_of_run = self.case.windows.source != WindowSource::User;
+        is_over && self.case.reported_at(self.call).is_none() && !(is_of_run && is_answered())
     }
 
     /// Records the provider's report of a call with this input and this answer.
