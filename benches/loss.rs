@@ -1,5 +1,5 @@
-//! Measures the loss analyses on sessions of 1,000 to 100,000 messages: the index of names, the analyses of a run, and a
-//! sweep of 1,000 settings.
+//! Measures the analyses of removed content on sessions of 1,000 to 100,000 messages: the indices of names and files,
+//! the analyses of a run, and a sweep of 1,000 settings.
 
 #[path = "common/loaded.rs"]
 mod loaded;
@@ -7,7 +7,10 @@ mod loaded;
 mod reuse;
 
 use plimsoll::analysis::cost::{Billing, Bills, price_lane};
-use plimsoll::analysis::loss::{Names, hindsight, references_at_risk, reuse_distances, standing};
+use plimsoll::analysis::loss::{Names, references_at_risk, standing};
+use plimsoll::analysis::rereads::{
+    FileReads, RereadMeasure, RereadModel, RereadPrices, retention_curves,
+};
 use plimsoll::engine::{Case, KnobValues, Outcome, Policy, simulate};
 use plimsoll::presets::{self, prices::Prices};
 use plimsoll::units::Tokens;
@@ -18,10 +21,26 @@ use std::sync::LazyLock;
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 const POLICIES: [&str; 3] = ["truncate", "prune", "summarize"];
 
-/// A session and its index.
+/// A session and its indices.
 struct Indexed {
     case: Case,
     names: Names,
+    files: FileReads,
+    prices: RereadPrices,
+}
+
+impl Indexed {
+    fn rereads(&self) -> RereadMeasure<'_> {
+        RereadMeasure {
+            model: RereadModel::bundled(),
+            files: &self.files,
+            prices: &self.prices,
+        }
+    }
+}
+
+fn bills(case: &Case) -> Bills<'static> {
+    Bills::new(case, Billing::at(Prices::bundled()))
 }
 
 static SESSIONS: [LazyLock<Indexed>; 3] = [
@@ -32,8 +51,12 @@ static SESSIONS: [LazyLock<Indexed>; 3] = [
 
 fn indexed(messages: usize) -> Indexed {
     let case = loaded::loaded(reuse::file(messages)).case;
-    let names = Names::new(&case.session);
-    Indexed { case, names }
+    Indexed {
+        names: Names::new(&case.session),
+        files: FileReads::new(&case),
+        prices: RereadPrices::new(&bills(&case), case.session.calls.len()),
+        case,
+    }
 }
 
 fn of_size(messages: usize) -> &'static Indexed {
@@ -57,9 +80,15 @@ fn played(indexed: &Indexed, name: &str) -> Outcome {
 }
 
 #[divan::bench(args = SIZES, sample_count = 10, max_time = 5)]
-fn index(bencher: divan::Bencher<'_, '_>, messages: usize) {
+fn index_of_names(bencher: divan::Bencher<'_, '_>, messages: usize) {
     let indexed = of_size(messages);
     bencher.bench(|| Names::new(&indexed.case.session));
+}
+
+#[divan::bench(args = SIZES, sample_count = 10, max_time = 5)]
+fn index_of_files(bencher: divan::Bencher<'_, '_>, messages: usize) {
+    let indexed = of_size(messages);
+    bencher.bench(|| FileReads::new(&indexed.case));
 }
 
 #[divan::bench(args = SIZES, consts = [0, 1, 2], sample_count = 20, max_time = 3)]
@@ -76,11 +105,18 @@ fn at_risk<const POLICY: usize>(bencher: divan::Bencher<'_, '_>, messages: usize
     bencher.bench(|| references_at_risk(&indexed.names, &indexed.case, &outcome));
 }
 
+#[divan::bench(args = SIZES, consts = [0, 1, 2], sample_count = 20, max_time = 3)]
+fn rereads<const POLICY: usize>(bencher: divan::Bencher<'_, '_>, messages: usize) {
+    let indexed = of_size(messages);
+    let outcome = played(indexed, POLICIES[POLICY]);
+    bencher.bench(|| indexed.rereads().total(&indexed.case, &outcome));
+}
+
 #[divan::bench(args = SIZES, sample_count = 20, max_time = 3)]
 fn cost(bencher: divan::Bencher<'_, '_>, messages: usize) {
     let indexed = of_size(messages);
     let outcome = played(indexed, "truncate");
-    let bills = Bills::new(&indexed.case, Billing::at(Prices::bundled()));
+    let bills = bills(&indexed.case);
     bencher.bench(|| price_lane(&bills, &outcome));
 }
 
@@ -92,15 +128,9 @@ fn instructions(bencher: divan::Bencher<'_, '_>, messages: usize) {
 }
 
 #[divan::bench(args = SIZES, sample_count = 20, max_time = 3)]
-fn distances(bencher: divan::Bencher<'_, '_>, messages: usize) {
+fn retention(bencher: divan::Bencher<'_, '_>, messages: usize) {
     let indexed = of_size(messages);
-    bencher.bench(|| reuse_distances(&indexed.names, &indexed.case));
-}
-
-#[divan::bench(args = SIZES, sample_count = 10, max_time = 3)]
-fn hindsight_optimum(bencher: divan::Bencher<'_, '_>, messages: usize) {
-    let indexed = of_size(messages);
-    bencher.bench(|| hindsight(&indexed.names, &indexed.case, Tokens(32_000)));
+    bencher.bench(|| retention_curves(&indexed.rereads(), &indexed.case));
 }
 
 /// Returns 1,000 settings of three policies, with different triggers and kept content.
@@ -135,17 +165,17 @@ fn sweep_of_totals(bencher: divan::Bencher<'_, '_>, messages: usize) {
     });
 }
 
-/// Cost and references at risk of 1,000 runs, on all cores.
+/// Cost and expected re-reads of 1,000 runs, on all cores.
 #[divan::bench(args = [SIZES[0], SIZES[1]], sample_count = 3, max_time = 10)]
-fn sweep_of_cost_and_risk(bencher: divan::Bencher<'_, '_>, messages: usize) {
+fn sweep_of_cost_and_rereads(bencher: divan::Bencher<'_, '_>, messages: usize) {
     let (indexed, settings) = (of_size(messages), settings());
-    let bills = Bills::new(&indexed.case, Billing::at(Prices::bundled()));
+    let bills = bills(&indexed.case);
     bencher.bench(|| {
         let runs = settings.par_iter();
         let points = runs.map(|(policy, knobs)| {
             let outcome = simulate(&indexed.case, policy, knobs, None);
-            let risk = references_at_risk(&indexed.names, &indexed.case, &outcome);
-            (price_lane(&bills, &outcome).total(), risk.faults.len())
+            let rereads = indexed.rereads().total(&indexed.case, &outcome);
+            (price_lane(&bills, &outcome).total(), rereads)
         });
         points.collect::<Vec<_>>()
     });

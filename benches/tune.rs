@@ -1,56 +1,64 @@
-//! A sweep of 1,000 settings over sessions of 1,000 to 100,000 messages, with cost and references at risk.
+//! A sweep of 1,000 settings over sessions of 1,000 to 100,000 messages, with cost and expected re-reads.
 
 mod common;
 #[path = "common/loaded.rs"]
 mod loaded;
 
 use plimsoll::analysis::cost::{Billing, Bills, price_lane};
-use plimsoll::analysis::loss::{Names, references_at_risk};
-use plimsoll::analysis::tune::{
-    Axis, Gauge, Point, Preference, Subject, front, plan, recommend, sweep,
-};
+use plimsoll::analysis::loss::Names;
+use plimsoll::analysis::rereads::{FileReads, RereadModel};
+use plimsoll::analysis::tune::{Axis, Gauge, Point, Subject, front, plan, recommend, sweep};
 use plimsoll::engine::{Case, simulate};
 use plimsoll::presets::{self, prices::Prices};
 use plimsoll::progress::Progress;
-use plimsoll::units::Share;
 use std::sync::LazyLock;
 
 const POINTS: usize = 1_000;
 const POLICIES: [&str; 3] = ["truncate", "prune", "summarize"];
 
-/// A session with the index of its names.
+/// A session with the indices of its names and files.
 struct Indexed {
     case: Case,
     names: Names,
+    files: FileReads,
 }
 
-/// Returns the session of all benchmarks with names: every result defines some, every call uses eight of earlier results,
-/// most of them read recently. (Long recorded sessions have eight or nine such references per call.)
+/// Returns the session of all benchmarks with files that are used again: every result begins with a line of its own, and
+/// every fifth call edits that line of a file that was read before, mostly recently.
 fn file(messages: usize) -> Vec<u8> {
     let text = String::from_utf8(common::file_of(messages)).expect("JSON");
-    let named = |(idx, line): (usize, &str)| {
-        let names = |of: usize| (0..3).map(move |nth| format!("entry_{of}_{nth}"));
-        let earlier = |nth: usize| {
-            let back = 1 + (idx * 31 + nth * 17) % 7 * ((idx + nth * nth) % 23) * nth;
-            (idx / 2).saturating_sub(back) * 2
-        };
-        let used: Vec<String> = (0..8)
-            .filter_map(|nth| names(earlier(nth)).nth(nth % 3))
-            .collect();
-        let used = format!(r#""input":{{"as":"{}","#, used.join(" "));
-        let defined: Vec<String> = names(idx).collect();
-        let defined = format!(r#""content":"{} "#, defined.join(" "));
-        line.replace(r#""input":{"#, &used)
-            .replace(r#","content":""#, &format!(",{defined}"))
+    let line_of = |read: usize| format!("let total_{read} = entry_{read}.settle(ledger);");
+    let used = |(idx, line): (usize, &str)| {
+        if idx.is_multiple_of(2) {
+            let read = idx.saturating_sub(1);
+            let result = format!(r#""t{read}","content":""#);
+            return line.replace(&result, &format!(r"{result}{}\n", line_of(read)));
+        }
+        if idx % 10 != 5 {
+            return line.to_owned();
+        }
+        let n = idx / 10;
+        // Never another edit.
+        let back = 1 + 5 * (n * 31 % 7 * (n % 5));
+        let earlier = idx.saturating_sub(2 * back).max(1);
+        let edit = format!(
+            r#""name":"Edit","input":{{"old_string":"{}","new_string":"","file_path":"src/file_{earlier}.rs""#,
+            line_of(earlier)
+        );
+        let read = format!(r#""name":"Read","input":{{"file_path":"src/file_{idx}.rs""#);
+        line.replace(&read, &edit)
     };
-    let lines: Vec<String> = text.lines().enumerate().map(named).collect();
+    let lines: Vec<String> = text.lines().enumerate().map(used).collect();
     lines.join("\n").into_bytes()
 }
 
 fn indexed(messages: usize) -> Indexed {
     let case = loaded::loaded(file(messages)).case;
-    let names = Names::new(&case.session);
-    Indexed { case, names }
+    Indexed {
+        names: Names::new(&case.session),
+        files: FileReads::new(&case),
+        case,
+    }
 }
 
 static SMALL: LazyLock<Indexed> = LazyLock::new(|| indexed(1_000));
@@ -96,7 +104,8 @@ fn swept(gauge: &Gauge<'_>, subjects: &[Subject]) -> Vec<Point> {
 
 fn gauge(session: &Indexed) -> Gauge<'_> {
     let bills = Bills::new(&session.case, Billing::at(Prices::bundled()));
-    Gauge::new(&session.case, bills, &session.names)
+    let rereads = (&session.files, RereadModel::bundled());
+    Gauge::new(&session.case, bills, &session.names, rereads)
 }
 
 /// 1,000 settings of one policy.
@@ -113,7 +122,7 @@ fn three_policies(bencher: divan::Bencher<'_, '_>, messages: usize) {
     bencher.bench(|| swept(&gauge(session), &subjects));
 }
 
-/// One replay, without its cost and references at risk.
+/// One replay, without its cost and expected re-reads.
 #[divan::bench(args = POLICIES)]
 fn one_replay(bencher: divan::Bencher<'_, '_>, policy: &str) {
     let policy = presets::by_name(policy).expect("bundled");
@@ -130,10 +139,11 @@ fn one_price(bencher: divan::Bencher<'_, '_>, policy: &str) {
 }
 
 #[divan::bench(args = POLICIES)]
-fn one_count_of_references(bencher: divan::Bencher<'_, '_>, policy: &str) {
+fn one_count_of_rereads(bencher: divan::Bencher<'_, '_>, policy: &str) {
     let policy = presets::by_name(policy).expect("bundled");
     let outcome = simulate(&USUAL.case, &policy, &policy.defaults(), None);
-    bencher.bench(|| references_at_risk(&USUAL.names, &USUAL.case, &outcome));
+    let gauge = gauge(&USUAL);
+    bencher.bench(|| gauge.measure().total(&USUAL.case, &outcome));
 }
 
 /// The front and the recommendation, which follow the sweep.
@@ -141,9 +151,5 @@ fn one_count_of_references(bencher: divan::Bencher<'_, '_>, policy: &str) {
 fn front_and_recommendation(bencher: divan::Bencher<'_, '_>) {
     let subjects = subjects(&POLICIES);
     let points = swept(&gauge(&USUAL), &subjects);
-    let taste = Preference {
-        weight: Share(0.5),
-        recorded: None,
-    };
-    bencher.bench(|| (front(&points), recommend(&subjects, &points, taste)));
+    bencher.bench(|| (front(&points), recommend(&subjects, &points, None)));
 }

@@ -64,6 +64,7 @@ pub(super) fn options(args: WindowArgs) -> Result<Options, String> {
         conversation: args.load.conversation,
         window: args.load.window,
         output_reserve: args.output_reserve,
+        reread_model: args.reread_model,
         counter,
         restarts: args.restarts,
         errors: args.errors,

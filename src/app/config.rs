@@ -1,5 +1,6 @@
 //! The compared lanes and the assumptions of a comparison.
 
+use crate::analysis::rereads::RereadModel;
 use crate::app::cost::billing::{BillingChoice, PriceChoice};
 use crate::app::settings_panel::knobs::KnobSettings;
 use crate::engine::{ManualEdits, ProviderError};
@@ -33,6 +34,8 @@ pub struct Config {
     pub notes: Arc<BTreeMap<usize, String>>,
     /// Billing settings.
     pub billing: BillingChoice,
+    /// The coefficients of expected re-reads.
+    pub reread_model: Arc<RereadModel>,
 }
 
 /// The configuration of a lane.
@@ -70,6 +73,7 @@ impl Config {
             manual_edits: Arc::default(),
             notes: Arc::default(),
             billing: BillingChoice::default(),
+            reread_model: Arc::new(RereadModel::bundled().clone()),
         }
     }
 

@@ -47,7 +47,7 @@ impl App {
             measurement.poll();
         }
         if let Some(sweep) = &mut self.session.sweep {
-            sweep.poll(self.session.view.tune.weight);
+            sweep.poll();
         }
     }
 

@@ -1,5 +1,6 @@
 //! Startup options of the window.
 
+use crate::analysis::rereads::RereadModel;
 use crate::app::background::latest_result::WorkMode;
 use crate::app::config::{Config, MAX_LANES};
 use crate::app::manual_edits::marks::RequestedMarks;
@@ -38,6 +39,8 @@ pub struct Options {
     pub knobs: KnobSettings,
     /// Name of the tokenizer; the default if `None`.
     pub counter: Option<&'static str>,
+    /// The coefficients of expected re-reads; the bundled ones if `None`.
+    pub reread_model: Option<RereadModel>,
     /// Indices of calls with a restart of the program before them.
     pub restarts: Vec<usize>,
     /// Provider errors at calls.
@@ -91,6 +94,9 @@ impl Options {
                 .insert(knobs::output_reserve(), reserve.as_f64());
         }
         config.counter = self.counter.unwrap_or(config.counter);
+        if let Some(model) = &self.reread_model {
+            config.reread_model = Arc::new(model.clone());
+        }
         config.restarts.clone_from(&self.restarts);
         config.restarts.sort_unstable();
         config.restarts.dedup();
@@ -193,6 +199,7 @@ impl Default for Options {
             lanes: Vec::new(),
             knobs: KnobSettings::new(),
             counter: None,
+            reread_model: None,
             restarts: Vec::new(),
             errors: Vec::new(),
             marks: None,

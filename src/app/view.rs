@@ -86,7 +86,7 @@ drawer_tabs! {
     Insights: "Insights", "insights";
     /// Events of the policies and their causes.
     Events: "Events", "events";
-    /// Facts that survive in each lane, and references at risk.
+    /// Expected re-reads of each lane, facts that survive in it, and references at risk.
     Evaluate: "Evaluate", "evaluate";
     /// Costs of the session and the lanes.
     Cost: "Cost", "cost";

@@ -3,6 +3,7 @@
 use super::output::note;
 use super::status::{Picture, Status};
 use super::theme::{Theme, theme};
+use crate::analysis::rereads::RereadModel;
 use crate::exec::{Loaded, check_is_new, write_file};
 use crate::formats;
 use crate::report::{Drawing, Played, Subject, draw, series, svg};
@@ -92,6 +93,7 @@ fn drawing(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> anyhow::Resul
         output_reserve: reserve,
         lanes: played,
         records_compactions: formats::records_compactions(&loaded.case.session),
+        reread_model: RereadModel::bundled(),
         notes: &BTreeMap::new(),
     };
     draw(&subject.plain_curve())

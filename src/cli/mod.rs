@@ -59,6 +59,7 @@ mod played;
 mod presets;
 mod replay;
 mod report;
+mod rereads;
 mod restore;
 mod schema;
 mod sessions;
@@ -189,14 +190,15 @@ pub enum Invocation {
 
 /// Parses the command line (the program's own name first) and runs the command. The caller opens the window.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Invocation {
-    let parsed = match parse(args) {
+    let mut parsed = match parse(args) {
         Ok(parsed) => parsed,
         Err(error) if error.use_stderr() => {
             return Invocation::Finished(fail(&args::one_line(&error)));
         }
         Err(help) => return printed(&help.render().to_string()),
     };
-    if let Err(error) = parsed.shared.install_tables() {
+    let tables = parsed.shared.install_tables();
+    if let Err(error) = tables.and_then(|()| parsed.shared.read_risk_model()) {
         return Invocation::Finished(fail(&format!("{error:#}")));
     }
     let result = match parsed.command {

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// Write a report of a session and each policy as HTML or Markdown
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The report has the curve, settings, figures, findings, surviving facts, events and removed messages of the lanes of `replay`. An HTML page loads nothing and runs no script. A redacted report keeps roles, kinds, sizes, well-known tools and models, and bundled policies; text becomes its length, names and paths become numbers.\n\nExamples:\n  plimsoll report sample_sessions/compacted.jsonl --policy prune --redact -o report.html"
+    after_help = "The report has the curve, settings, figures, findings, expected re-reads, surviving facts, events and removed messages of the lanes of `replay`. An HTML page loads nothing and runs no script. A redacted report keeps roles, kinds, sizes, well-known tools and models, and bundled policies; text becomes its length, names and paths become numbers.\n\nExamples:\n  plimsoll report sample_sessions/compacted.jsonl --policy prune --redact -o report.html"
 )]
 pub(super) struct Args {
     #[command(flatten)]
@@ -103,6 +103,7 @@ impl Args {
             output_reserve: reserve,
             lanes: &played,
             records_compactions: formats::records_compactions(&loaded.case.session),
+            reread_model: shared.reread_model(),
             notes: &BTreeMap::new(),
         };
         let report = Report::new(&subject, self.redact);

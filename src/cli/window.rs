@@ -5,6 +5,7 @@ use super::lanes::{Lane, LaneArgs};
 use super::manual_edits::ManualEditArgs;
 use super::nearest::nearest;
 use super::theme::{Theme, theme};
+use crate::analysis::rereads::RereadModel;
 use crate::engine::ProviderError;
 use crate::exec::{IndexFolder, LoadOptions, OwnPresets, Workspaces, is_folder, must_exist};
 use crate::units::Tokens;
@@ -54,6 +55,8 @@ pub struct WindowArgs {
     pub lanes: Vec<Lane>,
     /// Options for reading files.
     pub load: LoadOptions,
+    /// Coefficients of expected re-reads (default: the bundled ones).
+    pub reread_model: Option<RereadModel>,
     /// Tokens reserved for the answer, if given.
     pub output_reserve: Option<Tokens>,
     /// Indices of the calls before which the agent's program was restarted.
@@ -108,6 +111,7 @@ impl Args {
             theme: self.theme,
             lanes,
             load: shared.load_options(),
+            reread_model: shared.given_reread_model.clone(),
             output_reserve: shared.output_reserve,
             restarts: shared.restarts.clone(),
             errors: shared.errors.clone(),

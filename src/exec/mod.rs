@@ -32,7 +32,7 @@ pub use export::{
 pub use files::{
     LoadError, MAX_SESSION_BYTES, OwnFileKind, Stamp, check_is_new, check_is_not_source, check_own,
     check_picture, fingerprint, is_damaged, is_folder, is_taken, must_exist, open_folder, read_own,
-    read_text, write_file, write_own, write_picture,
+    read_packed_text, read_text, write_file, write_own, write_picture,
 };
 pub use index::{Index, IndexError, IndexFolder, IndexUpdate, MAX_FILE_TEXT, MAX_TEXT};
 pub use libraries::missing_libraries;
@@ -42,7 +42,7 @@ pub use load::{
 pub use path_candidates::paths_from;
 pub use policies::{
     OwnPreset, OwnPresets, install_tables, kept_tables, load_configuration, load_policy,
-    policy_text, read_configuration, save_policy,
+    load_reread_model, policy_text, read_configuration, save_policy,
 };
 pub use state::{KeptPrice, State};
 pub use summary::{

@@ -181,7 +181,7 @@ fn limits_need_no_baseline_and_sessions_without_calls_are_skipped() {
     run_with_exit_code(
         here.path(),
         0,
-        &with(&["--max-peak", "9", "--max-at-risk", "0"]),
+        &with(&["--max-peak", "9", "--max-rereads", "0"]),
     );
     let output = plimsoll(here.path(), &with(&["--max-peak", "9"]));
     let note = String::from_utf8_lossy(&output.stderr);
@@ -517,8 +517,18 @@ fn an_invalid_baseline_is_rejected() {
     let here = with_baseline();
     let path = here.path().join("base.json");
     let text = fs::read_to_string(&path).unwrap();
+    for version in [3, 5] {
+        let version = format!("\"format_version\": {version}");
+        let other = text.replace("\"format_version\": 4", &version);
+        assert_ne!(other, text);
+        fs::write(&path, other).unwrap();
+        let error = run_with_exit_code(here.path(), 2, &GATE);
+        assert!(
+            error.contains("write it again with --write-baseline"),
+            "{error}"
+        );
+    }
     let invalid = [
-        text.replace("\"format_version\": 3", "\"format_version\": 4"),
         text.replace("\"tokens_sent\": ", "\"tokens_sent\": -"),
         text.replace("\"peak_share\": 0", "\"peak_share\": 1e999"),
         "[".repeat(10_000),

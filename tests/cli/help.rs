@@ -33,6 +33,7 @@ fn the_help_of_every_command_points_to_the_global_options() {
     }
     for (topic, option) in [
         ("options", "--window <TOKENS>"),
+        ("options", "--risk-model <FILE>"),
         ("models", "--base-url <URL>"),
         ("window", "--screenshot <OUT.png>"),
     ] {

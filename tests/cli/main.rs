@@ -47,6 +47,7 @@ mod python_exports;
 mod replay;
 mod report;
 mod reported_sizes;
+mod rereads;
 mod resumable;
 mod same_figures;
 #[cfg(feature = "window")]
@@ -55,3 +56,4 @@ mod sessions;
 mod support;
 mod sweep;
 mod system_presets;
+mod validity;

@@ -47,6 +47,37 @@ fn a_report_never_overwrites_a_file() {
 }
 
 #[test]
+fn a_report_has_the_expected_rereads_of_each_lane() {
+    let here = folder();
+    let file = sample("compacted.jsonl");
+    let report = ["report", &file, "--policy", "truncate", "-o"];
+    let text = done(here.path(), &[&report[..], &["-"]].concat());
+    let section = |text: &str| {
+        let rest = text.split("\n## Expected re-reads\n").nth(1);
+        let section = rest.and_then(|rest| rest.split("\n## ").next());
+        section.expect("the section").to_owned()
+    };
+    let rereads = section(&text);
+    for part in [
+        "| `recorded` | ",
+        "| `none` | none | – |",
+        "\nMost likely read again in `recorded`:\n\n- `",
+        "/home/dev/ledger/",
+        " %, removed at call ",
+    ] {
+        assert!(rereads.contains(part), "{part} in {rereads}");
+    }
+    let redacted = done(here.path(), &[&report[..], &["-", "--redact"]].concat());
+    let redacted = section(&redacted);
+    assert!(redacted.contains("\n- `path-"), "{redacted}");
+    assert!(!redacted.contains("ledger"), "{redacted}");
+    done(here.path(), &[&report[..], &["r.html"]].concat());
+    let page = fs::read_to_string(here.path().join("r.html")).expect("written");
+    assert!(page.contains("<h2>Expected re-reads</h2>"));
+    assert!(page.contains("most likely read again</h3>"));
+}
+
+#[test]
 fn markdown_goes_to_a_file_or_to_standard_output() {
     let here = folder();
     let file = sample("handoff.json");

@@ -241,7 +241,14 @@ fn an_answered_call_reaches_into_the_reserve_and_is_no_overflow() {
     );
     let overflows = |lane: usize| small["lanes"][lane]["overflows"].as_u64();
     assert_eq!((overflows(0), overflows(1)), (Some(0), Some(2)));
-    let gate = ["gate", "s.jsonl", "--policy", "none", "--max-overflows", "0"];
+    let gate = [
+        "gate",
+        "s.jsonl",
+        "--policy",
+        "none",
+        "--max-overflows",
+        "0",
+    ];
     let gate = [&gate[..], &["--window", "150000", "--no-state"]].concat();
     assert_eq!(plimsoll(here.path(), &gate).status.code(), Some(1));
 }

@@ -53,6 +53,9 @@ fn replay_and_gate_confirm_the_recommended_settings() {
     );
     let lane = &parse_json(&run_with_exit_code(here.path(), 0, &diagnose))["lanes"][2];
     assert_eq!(lane["cost"]["usd"], figures["usd"]);
+    let rereads = &lane["expected_rereads"];
+    assert_eq!(rereads["files"], figures["expected_rereads"]);
+    assert_eq!(rereads["usd"]["value"], figures["reread_usd"]);
     // The same as text, with the command to paste.
     let text = run_with_exit_code(here.path(), 0, &sweep);
     let paste = set
@@ -281,14 +284,14 @@ fn a_setting_that_never_acts_is_named_and_the_best_that_acts_is_offered() {
 fn savings_refer_to_the_recorded_run() {
     let here = folder();
     let file = sample("compacted.jsonl");
-    let sweep = ["sweep", &file, "--policy", "truncate"];
+    let sweep = ["sweep", &file, "--policy", "prune"];
     let result = json(&plimsoll(here.path(), &[&sweep[..], &["--json"]].concat()));
     let session = &result["sessions"][0];
     let price = |value: &Value| value.as_f64().expect("a price");
     let recorded = price(&session["recorded_modelled_cost"]);
     let found = &session["recommended"];
     let point = found["point"].as_u64().expect("a position") as usize;
-    let cost = price(&session["points"][point]["figures"]["usd"]);
+    let cost = price(&session["points"][point]["cost_with_rereads"]["value"]);
     let share = (100.0 * (1.0 - cost / recorded)).round();
     let saves = format!("saves {share} % of ${recorded:.2} (recorded run) and costs ${cost:.2}");
     let text = found["text"].as_str().expect("a text");
@@ -298,27 +301,6 @@ fn savings_refer_to_the_recorded_run() {
     let both = ["sweep", &file, &other, "--policy", "truncate"];
     let text = stdout(&plimsoll(here.path(), &both));
     assert!(text.contains("recorded runs"), "{text}");
-}
-
-#[test]
-fn a_range_of_references_at_risk_is_explained() {
-    let here = folder_with_samples();
-    let sweep = ["sweep", "kept/compacted.jsonl", "--points", "40"];
-    let with = |policy| [&sweep[..], &["--policy", policy]].concat();
-    let text = run_with_exit_code(here.path(), 0, &with("summarize"));
-    assert!(
-        text.contains("At risk: from predicted summaries that contain the names used most"),
-        "{text}"
-    );
-    assert!(
-        text.contains(", with at most ") || text.contains(" with no reference at risk"),
-        "{text}"
-    );
-    let text = run_with_exit_code(here.path(), 0, &with("prune"));
-    assert!(
-        !text.contains("At risk: ") && !text.contains("at most "),
-        "{text}"
-    );
 }
 
 #[test]
@@ -387,7 +369,8 @@ fn the_csv_of_a_sweep_agrees_with_its_json() {
         "usd",
         "tokens_sent",
         "tokens_total",
-        "at_risk",
+        "reread_tokens",
+        "reread_usd",
         "peak_tokens",
         "compactions",
     ] {
@@ -395,6 +378,22 @@ fn the_csv_of_a_sweep_agrees_with_its_json() {
         for (row, point) in rows[1..].iter().zip(points) {
             let value = &point["figures"][column];
             let value = value.as_f64().map_or_else(String::new, |n| n.to_string());
+            assert_eq!(row[at], value, "{column}");
+        }
+    }
+    for (column, name, end) in [
+        ("expected_rereads", "expected_rereads", "value"),
+        ("expected_rereads_low", "expected_rereads", "low"),
+        ("expected_rereads_high", "expected_rereads", "high"),
+        ("cost_with_rereads", "cost_with_rereads", "value"),
+        ("user_rules_lost", "user_rules", "lost"),
+        ("user_rules_stated", "user_rules", "stated"),
+    ] {
+        let at = rows[0].iter().position(|name| *name == column).unwrap();
+        for (row, point) in rows[1..].iter().zip(points) {
+            let of = |entry: &Value| entry[name][end].as_f64();
+            let value = of(&point["figures"]).or(of(point));
+            let value = value.map_or_else(String::new, |n| n.to_string());
             assert_eq!(row[at], value, "{column}");
         }
     }

@@ -164,6 +164,24 @@ fn facts_of_every_kind_are_found_with_their_place_and_state() {
 }
 
 #[test]
+fn facts_of_some_kinds_are_those_of_all_kinds() {
+    let case = case(&talk(), 100_000);
+    let all = Facts::new(&case.session);
+    let kinds = [FactKind::Constraint, FactKind::Decision];
+    let some = Facts::of_kinds(&case.session, &kinds);
+    assert_eq!(some.all().len(), 3);
+    let outcome = drop_all_but_last(&case);
+    let survival = |facts: &Facts| LaneSurvival::new(facts, &case, &outcome);
+    let (of_all, of_some) = (survival(&all), survival(&some));
+    for kind in kinds {
+        assert_eq!(texts(&some, kind), texts(&all, kind));
+        assert_eq!(of_some.of(Some(kind)), of_all.of(Some(kind)));
+    }
+    assert_eq!(of_some.of(None).stated, 3);
+    assert_eq!(of_some.of(Some(FactKind::Command)).stated, 0);
+}
+
+#[test]
 fn a_run_that_removes_nothing_keeps_every_fact() {
     let case = case(&talk(), 100_000);
     let facts = Facts::new(&case.session);

@@ -4,16 +4,18 @@ use crate::conversation::{Talk, case, part, text};
 use plimsoll::analysis::insight::{InsightKind, loss_insights};
 use plimsoll::analysis::loss::Kept::{Gone, Partly, Verbatim};
 use plimsoll::analysis::loss::{
-    AtRisk, Fault, Loss, Names, hindsight, references_at_risk, reuse_distances, saved, standing,
-    survival,
+    AtRisk, Fault, Loss, Names, blind_edits, references_at_risk, standing, survival,
+};
+use plimsoll::analysis::rereads::{
+    ExpectedRereads, FileReads, RereadMeasure, RereadModel, RereadPrices, TokensFetched,
 };
 use plimsoll::engine::{
-    Answer, Case, EntryBody, Left, MessageStatus, Outcome, PartStatus, PartVisibility, Reply,
-    Request, Schedule, TextKind, Visibility, drive, recorded, simulate,
+    Answer, Case, EntryBody, Left, Outcome, PartStatus, PartVisibility, Reply, Request, Schedule,
+    TextKind, Visibility, drive, recorded, simulate,
 };
 use plimsoll::presets;
-use plimsoll::session::{Body, Kind, Role};
-use plimsoll::units::{Share, Tokens};
+use plimsoll::session::{Body, Role};
+use plimsoll::units::Tokens;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -284,6 +286,8 @@ fn an_edit_of_removed_lines_is_blind_for_every_tool() {
             .map(|e| (e.call, e.lines, e.seen))
             .collect();
         assert_eq!((found.edits, blind), (1, vec![(2, 2, 0)]), "{arguments}");
+        let alone = blind_edits(&Names::new(&case.session), &case, &play(&case, &drop_at(2)));
+        assert_eq!(alone, found.blind_edits);
         assert_eq!(found.horizon, Some(2));
         let whole = at_risk(&case, &play(&case, &drop_at(9)));
         assert_eq!((whole.edits, whole.blind_edits.len()), (1, 0));
@@ -311,29 +315,6 @@ fn names_in_a_recorded_summary_are_not_at_risk() {
     let really = recorded(&case, Tokens(0), None);
     // The summary is message 4 of the file.
     assert_eq!(faults(&case, &really), [fault(3, 3, "round_half_even")]);
-}
-
-#[test]
-fn reuse_distances_predict_the_risk_of_every_setting() {
-    // parse_amount: last copy 3, used in 6. round_half_even: restated by the request in 7, used in 8.
-    let mut talk = session_with("parse_amount and round_half_even");
-    idle(&mut talk, 1);
-    says(&mut talk, "parse_amount");
-    talk.message(Role::User, vec![text("And round_half_even?")]);
-    says(&mut talk, "round_half_even");
-    let case = case(&talk, 100_000);
-    let curves = reuse_distances(&Names::new(&case.session), &case);
-    assert_eq!(curves.messages.all(), [1, 3]);
-    let miss = |reach| curves.messages.miss(reach);
-    assert_eq!(
-        [miss(0), miss(1), miss(2), miss(3)],
-        [1.0, 0.5, 0.5, 0.0].map(Share)
-    );
-    assert_eq!(curves.messages.smallest(Share(0.5)), 1);
-    assert_eq!(curves.messages.smallest(Share(0.05)), 3);
-    // Every copy of the first name is a result: it must be protected together with the next one.
-    let both = case.ledger.message(3) + case.ledger.message(5);
-    assert_eq!(curves.results.all(), [both.0]);
 }
 
 /// Returns the visible text of each message in a context, and the policy's own texts, including replacements of parts.
@@ -587,81 +568,88 @@ fn survival_is_compared_at_the_same_call_as_the_recorded_summary() {
     assert!(files.iter().all(|(_, kept)| *kept == Verbatim));
 }
 
+/// Returns coefficients that are easy to calculate with: half of the files that left the context (40 to 60 %) are read
+/// again and fetch twice their tokens. None of those that stay is read again.
+fn half_is_read_again() -> RereadModel {
+    let mut covariance = [[0.0; 8]; 8];
+    // p (1 - p) x 1.96 standard errors of 0.2 on each side of p = 0.5 are 0.098.
+    covariance[0][0] = 0.04;
+    RereadModel {
+        source: "a test".to_owned(),
+        removed: [0.0; 4],
+        removed_known: [0.0; 5],
+        held: [-40.0, 0.0, 0.0, 0.0],
+        covariance,
+        most_uses: 25,
+        tokens: TokensFetched {
+            factor: 2.0,
+            low: 1.0,
+            high: 4.0,
+        },
+    }
+}
+
 #[test]
-fn the_hindsight_optimum_clears_each_result_after_its_last_use() {
-    let long = "line ".repeat(100);
-    let mut talk = session_with(&format!("parse_amount {long}")); // 3, call 0
-    tool(&mut talk, "b", "{}", &long); // 4 and 5, call 1: never used
-    says(&mut talk, "parse_amount"); // 6, call 2
-    talk.message(Role::User, vec![text("Go on.")]); // 7
-    says(&mut talk, "Done."); // 8, call 3
-    talk.message(Role::User, vec![text("Thank you.")]);
-    says(&mut talk, "Good."); // call 4
+fn diagnose_reports_blind_edits_and_expected_rereads_of_a_lane() {
+    let mut talk = Talk::new();
+    talk.message(Role::User, vec![text("Please look.")]);
+    tool(&mut talk, "a", r#"{"path":"src/ledger.rs"}"#, CODE); // 2 and 3, call 0
+    idle(&mut talk, 1);
+    let edit = r#"{"path":"src/ledger.rs","old_string":"    ledger.post(entry);\n    ledger.close();","new_string":"x();"}"#;
+    tool(&mut talk, "b", edit, "ok"); // call 2
     let case = case(&talk, 100_000);
-    let names = Names::new(&case.session);
-    let best = hindsight(&names, &case, Tokens(1_000));
-    best.context.check(&case).expect("the account is complete");
-    let statuses = best.context.statuses(case.session.messages.len());
-    let cleared: Vec<usize> = (0..statuses.len())
-        .filter(|message| statuses[*message].0 == MessageStatus::Cleared)
-        .collect();
-    assert_eq!((best.compactions, cleared), (1, vec![3, 5]));
-    // Both are last needed by call 2: one is used there, the other is first received there.
-    let results = |call: usize| best.samples[call].by_kind[Kind::ToolResult as usize];
-    assert!(results(2) > 200 && results(3) < 20 && results(4) == results(3));
-    assert_eq!(faults(&case, &best), []);
-    let none = recorded(&case, Tokens(1_000), None);
-    let share = |lane: &Outcome| saved(&none, &best, lane);
-    assert_eq!(share(&none), Some(Share(0.0)));
-    assert_eq!(share(&best), Some(Share(1.0)));
-    assert!(
-        share(&play(&case, &drop_at(3))) > Some(Share(1.0)),
-        "what loses can save more"
-    );
-    assert_eq!(saved(&none, &none, &none), None);
-}
-
-#[test]
-fn the_hindsight_optimum_has_no_reference_at_risk() {
-    let case = crowded();
-    let names = Names::new(&case.session);
-    let best = hindsight(&names, &case, Tokens(500));
-    let found = at_risk(&case, &best);
-    assert_eq!((found.faults.len(), found.blind_edits.len()), (0, 0));
-    assert!(best.compactions > 10);
-}
-
-#[test]
-fn diagnose_compares_a_lane_with_the_recorded_run() {
-    let case = edited(
-        r#"{"old_string":"    ledger.post(entry);\n    ledger.close();","new_string":"x();"}"#,
-    );
-    let names = Names::new(&case.session);
-    let of = |outcome: &Outcome| Loss::of(&names, &case, outcome);
-    let (lane, floor) = (
+    let (names, files) = (Names::new(&case.session), FileReads::new(&case));
+    let measure = RereadMeasure {
+        model: &half_is_read_again(),
+        files: &files,
+        prices: &RereadPrices::unknown(case.session.calls.len()),
+    };
+    let of = |outcome: &Outcome| {
+        let loss = Loss::of(&names, &case, outcome);
+        (loss, measure.rereads(&case, outcome))
+    };
+    let ((lane, expected), (floor, none)) = (
         of(&play(&case, &drop_at(2))),
         of(&recorded(&case, Tokens(0), None)),
     );
-    let found = loss_insights(&case, &names, Some("mine"), &lane, &floor);
+    let insights = |lane: Option<&str>, loss: (&Loss, &ExpectedRereads), floor: &Loss| {
+        loss_insights(&case, (&names, &files), lane, loss, floor)
+    };
+    let mine = Some("mine");
+    let found = insights(mine, (&lane, &expected), &floor);
     let kinds: Vec<_> = found
         .iter()
-        .map(|i| (i.kind, i.lane.as_deref(), i.call))
+        .map(|i| (i.kind, i.lane.as_deref(), i.call, i.message))
         .collect();
-    let mine = Some("mine");
     assert_eq!(
         kinds,
         [
-            (InsightKind::BlindEdits, mine, Some(2)),
-            (InsightKind::FidelityHorizon, mine, Some(2)),
+            (InsightKind::BlindEdits, mine, Some(2), Some(6)),
+            (InsightKind::ExpectedRereads, mine, Some(2), Some(3)),
         ]
     );
     assert_eq!(
         found[0].text,
         "1 of 1 edit would have failed: the text to replace was no longer in the context."
     );
-    // Names that the recorded context lacks too are not reported.
-    assert_eq!(loss_insights(&case, &names, mine, &lane, &lane), []);
-    assert_eq!(loss_insights(&case, &names, None, &lane, &floor), []);
+    // Twice the tokens of the file, of half a file.
+    let read = case.session.messages[3].parts.start;
+    let tokens = case.ledger.part(read).short();
+    assert_eq!(
+        found[1].text,
+        format!(
+            "Expected: the agent re-reads about 0.5 files (0.4 to 0.6), {tokens} tokens; up to call 2 (67 % of the session) it had every file that it read."
+        )
+    );
+    assert_eq!(
+        found[1].evidence,
+        "1 removal of a file's content; most likely read again: src/ledger.rs (50 %, removed at call 3)"
+    );
+    // Blind edits that the recorded context has too are not reported. Its re-reads do not excuse those of a lane.
+    let same = insights(mine, (&lane, &expected), &lane);
+    assert_eq!(same, found[1..]);
+    assert_eq!(insights(mine, (&floor, &none), &floor), []);
+    assert_eq!(insights(None, (&lane, &expected), &floor), []);
 }
 
 #[test]
@@ -670,9 +658,16 @@ fn an_instruction_that_left_the_context_is_reported() {
     talk.message(Role::User, vec![text("Never push to main!")]);
     idle(&mut talk, 3);
     let case = case(&talk, 100_000);
-    let names = Names::new(&case.session);
+    let (names, files) = (Names::new(&case.session), FileReads::new(&case));
     let loss = Loss::of(&names, &case, &play(&case, &drop_at(1)));
-    let found = loss_insights(&case, &names, Some("mine"), &loss, &Loss::default());
+    let none = ExpectedRereads::default();
+    let found = loss_insights(
+        &case,
+        (&names, &files),
+        Some("mine"),
+        (&loss, &none),
+        &Loss::default(),
+    );
     assert_eq!(found.len(), 1);
     assert_eq!(
         (found[0].kind, found[0].message),

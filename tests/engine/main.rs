@@ -20,6 +20,7 @@ mod properties;
 mod query;
 mod replay;
 mod report;
+mod rereads;
 mod stages;
 mod tokens;
 mod tracks;

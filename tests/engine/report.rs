@@ -3,6 +3,7 @@
 
 use crate::conversation::{Talk, part, text};
 use plimsoll::analysis::facts::{Facts, LaneSurvival};
+use plimsoll::analysis::rereads::RereadModel;
 use plimsoll::analysis::{Finding, FindingKind, Trigger, findings, verdict};
 use plimsoll::engine::{
     Case, Effect, Halt, KnobValues, ManualEdits, Outcome, Policy, Sample, Warning, recorded,
@@ -77,6 +78,7 @@ fn noted(
         output_reserve: RESERVE,
         lanes,
         records_compactions: true,
+        reread_model: RereadModel::bundled(),
         notes,
     };
     Report::new(&subject, redacts)
@@ -701,6 +703,7 @@ fn a_report_of_a_session_without_calls_has_no_curve() {
         output_reserve: RESERVE,
         lanes: &lanes,
         records_compactions: true,
+        reread_model: RereadModel::bundled(),
         notes: &BTreeMap::new(),
     };
     assert!(draw(&subject.plain_curve()).is_none());

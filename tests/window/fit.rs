@@ -13,7 +13,7 @@ fn window(size: Vec2) -> Window {
 const FIGURES: [&str; 8] = [
     "peak",
     "cost",
-    "at risk",
+    "re-reads",
     "compactions",
     "sent",
     "overflows",
@@ -163,6 +163,7 @@ fn panels_return_to_their_width_in_a_large_window() {
     let mut window = window(LARGE);
     window.get_by_role_and_label(Role::Tab, "Evaluate").click();
     window.run_ok();
+    click(&mut window, "Show facts");
     let columns = |window: &Window| {
         let columns = window.get_all_by_label_contains(": all facts ");
         let columns: Vec<Rect> = columns.map(|cell| cell.rect()).collect();

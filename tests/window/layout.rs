@@ -10,6 +10,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use plimsoll::app::Options;
 use plimsoll::app::theme;
 use plimsoll::app::view::Tab;
+use plimsoll::report::{VALIDITY, VALIDITY_SHORT};
 
 const SIZES: [[f32; 2]; 4] = [
     [900.0, 560.0],
@@ -166,10 +167,10 @@ fn a_small_window_shows_three_messages_without_overlap() {
     window.key_press_modifiers(Modifiers::COMMAND, Key::R);
     window.run_ok();
     let plot = window.get_by_label("settings that were tried").rect();
-    let preferred = window
-        .get_by_role_and_label(Role::Slider, "Preference")
+    let lane = window
+        .get_by_role_and_label(Role::CheckBox, "Truncate")
         .rect();
-    assert!(plot.right() < preferred.left(), "{plot:?} {preferred:?}");
+    assert!(plot.right() < lane.left(), "{plot:?} {lane:?}");
     assert!(inside(SMALL).contains_rect(plot), "{plot:?}");
 }
 
@@ -259,6 +260,8 @@ fn lost_facts_and_their_caveat_are_readable_in_a_small_window() {
     let mut window = window([1280.0, 720.0]);
     window.get_by_role_and_label(Role::Tab, "Evaluate").click();
     window.run_ok();
+    window.get_by_label("Show facts").click();
+    window.run_ok();
     let lanes = window.query_all_by_label_contains(": all facts ");
     assert_eq!(lanes.count(), 4, "all lanes keep their column");
     let shapes = &window.output().shapes;
@@ -266,8 +269,8 @@ fn lost_facts_and_their_caveat_are_readable_in_a_small_window() {
         Shape::Text(text) => Some(text),
         _ => None,
     });
-    let caveat = "A loss shows what was removed, not what was missed.";
-    let shown = texts.clone().find(|text| text.galley.text() == caveat);
+    let is_caveat = |text: &&TextShape| [VALIDITY, VALIDITY_SHORT].contains(&text.galley.text());
+    let shown = texts.clone().find(is_caveat);
     assert!(shown.is_some_and(|text| !text.galley.elided));
     // Files are in a monospace font.
     let is_file = |text: &&TextShape| {
@@ -304,12 +307,12 @@ fn lane_cards_are_whole_and_start_with_the_recorded_lane_in_the_smallest_window(
     for head in in_view {
         assert!(head.right() <= right + 2.0, "{head} {settings}");
     }
-    for risk in window.get_all_by_label("at risk") {
-        let risk = risk.rect();
-        let of = heads.iter().find(|head| head.intersects(risk));
+    for figure in window.get_all_by_label("cost") {
+        let figure = figure.rect();
+        let of = heads.iter().find(|head| head.intersects(figure));
         assert!(
-            of.is_none_or(|head| risk.right() <= head.right() - 4.0),
-            "{risk}"
+            of.is_none_or(|head| figure.right() <= head.right() - 4.0),
+            "{figure}"
         );
     }
 }

@@ -40,6 +40,7 @@ mod palette;
 mod pixels;
 mod ranges;
 mod readme_pictures;
+mod rereads;
 mod restore;
 mod screen;
 mod search;

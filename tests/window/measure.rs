@@ -45,6 +45,7 @@ fn form(folder: &Path, policies: &[&str], server: &Server, work: WorkMode) -> Wi
 fn form_of(mut window: Window, server: &Server) -> Window {
     wait_for(&mut window, "Evaluate");
     tab(&mut window, "Evaluate");
+    click(&mut window, "Show facts");
     wait_for(&mut window, "Measure with a model…");
     click(&mut window, "Measure with a model…");
     type_into(&mut window, (Role::TextInput, "address"), &server.url());

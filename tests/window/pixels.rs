@@ -126,7 +126,7 @@ impl GeneratedSession {
                 compactions: self.falls[i],
                 no_ops: &[],
                 halts: &[],
-                horizon: None,
+                first_removal: None,
                 counts_otherwise: i == 0,
             })
             .collect();
@@ -144,7 +144,7 @@ impl GeneratedSession {
             recorded_compactions: &self.compactions,
             restarts: &[],
             errors: &[],
-            reference_curves: &[],
+            reference_curve: None,
             compared_session: None,
             heat: &[],
             selected: self.selected,
@@ -326,7 +326,7 @@ fn policy(ui: &mut Ui, session: &mut GeneratedSession) {
             1.0,
             false,
             "messages",
-            "50 % of later references are to older content.",
+            "Keeping 10: about 1.4 re-reads, $0.02 a compaction.",
             10.0,
         ),
         knob(
@@ -336,7 +336,7 @@ fn policy(ui: &mut Ui, session: &mut GeneratedSession) {
             1000.0,
             true,
             "tok",
-            "11 % of later references are to older content.",
+            "Keeping 40,000: about 0.4 re-reads, $0.0061 a compaction.",
             40_000.0,
         ),
         knob(
@@ -420,7 +420,7 @@ fn lanes(ui: &mut Ui) {
                     figure(ui, "peak", "126k", Tone::Plain);
                     figure(ui, "compactions", "3", Tone::Plain);
                     figure(ui, "sent", "61.4M", Tone::Plain);
-                    figure(ui, "at risk", "55", Tone::Bad);
+                    figure(ui, "re-reads", "1.3", Tone::Warn);
                 });
                 ui.add_space(space::XS);
                 ui.spacing_mut().item_spacing.y = 0.0;

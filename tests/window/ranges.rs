@@ -2,7 +2,7 @@
 
 use crate::screen::{
     COMPACTED, Window, button, click, copied, drag, large, press, runs, sample, secondary_click,
-    texts,
+    sized, texts,
 };
 use egui::accesskit::{Role, Toggled};
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, vec2};
@@ -209,7 +209,8 @@ fn two_calls_are_compared_in_every_lane() {
 
 #[test]
 fn lanes_show_their_differences_from_the_recorded_baseline() {
-    let window = window();
+    // Wide enough for the tokens sent.
+    let window = sized(sample(COMPACTED), vec2(1920.0, 1080.0));
     let all = texts(&window);
     let runs = runs(&window);
     let head = |start: &str| {

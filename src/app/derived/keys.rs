@@ -22,12 +22,10 @@ pub(super) struct CounterKey {
     pub(super) counter: &'static str,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct ReuseKey {
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct RereadsKey {
     pub(super) counted: CounterKey,
-    /// Calls overflow by the window and the output reserve.
-    pub(super) window: Option<Tokens>,
-    pub(super) output_reserve: Tokens,
+    pub(super) billing: BillingChoice,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -82,7 +80,7 @@ pub(super) struct CallsKey {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct LossesKey {
     pub(super) runs: u64,
-    pub(super) reuse_distances: u64,
+    pub(super) rereads: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

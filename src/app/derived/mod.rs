@@ -9,7 +9,6 @@ mod results;
 
 use crate::analysis::WorkingPreset;
 use crate::analysis::facts::Facts;
-use crate::analysis::loss::Names;
 use crate::analysis::query::Hits;
 use crate::app::background::latest_result::{LatestResult, WorkMode};
 use crate::app::changes::compute::Changes;
@@ -17,7 +16,8 @@ use crate::app::config::Config;
 use crate::app::cost::compute::Costs;
 use crate::app::cost::difference::Differences;
 use crate::app::evaluate::facts::Evaluation;
-use crate::app::evaluate::losses::{Losses, ReuseDistances};
+use crate::app::evaluate::losses::Losses;
+use crate::app::evaluate::session::{SessionIndex, SessionRereads};
 use crate::app::events::list::EventList;
 use crate::app::insights::session::SessionInsights;
 use crate::app::lanes::rows::LaneRows;
@@ -32,7 +32,7 @@ use crate::engine::Sample;
 use crate::tokens::TokenLedger;
 use keys::{
     CallsKey, ChangesKey, CounterKey, DifferencesKey, EvaluationKey, EventsKey, HitsKey,
-    InsightsKey, LossesKey, OrderKey, ReuseKey, RowsKey, RunsKey, TextKey, TriedSettingKey,
+    InsightsKey, LossesKey, OrderKey, RereadsKey, RowsKey, RunsKey, TextKey, TriedSettingKey,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -101,10 +101,10 @@ results! {
     insights: InsightsKey => SessionInsights, "insights", SlowFor::BytesAbove(200_000);
     /// Returns the focused lane's samples in the order of the call list.
     call_order: CallsKey => Vec<u32>, "calls", SlowFor::None;
-    /// Returns the index of the session's names.
-    names: u64 => Names, "names", SlowFor::BytesAbove(100_000);
-    /// Returns the distances of the agent's references.
-    reuse_distances: ReuseKey => ReuseDistances, "reuse distances", SlowFor::BytesAbove(100_000);
+    /// Returns the indices of the session's names and files.
+    index: u64 => SessionIndex, "index", SlowFor::BytesAbove(100_000);
+    /// Returns the measure of expected re-reads, and its curves by kept content.
+    rereads: RereadsKey => SessionRereads, "re-reads", SlowFor::BytesAbove(100_000);
     /// Returns the losses of all lanes, possibly of earlier runs.
     losses: LossesKey => Losses, "losses", SlowFor::MessagesAbove(500);
     /// Returns the facts of the session, once requested.

@@ -3,18 +3,18 @@
 use super::Derived;
 use super::keys::{
     CallsKey, CounterKey, DifferencesKey, EvaluationKey, EventsKey, InsightsKey, LossesKey,
-    ReuseKey, RowsKey, RunsKey, TriedSettingKey,
+    RereadsKey, RowsKey, RunsKey, TriedSettingKey,
 };
 use crate::analysis::WorkingPreset;
 use crate::analysis::facts::Facts;
-use crate::analysis::loss::Names;
 use crate::app::config::Config;
 use crate::app::cost;
 use crate::app::cost::compute::Costs;
 use crate::app::cost::difference::Differences;
 use crate::app::cost::state::CallSort;
 use crate::app::evaluate::facts::Evaluation;
-use crate::app::evaluate::losses::{Losses, ReuseDistances};
+use crate::app::evaluate::losses::Losses;
+use crate::app::evaluate::session::{SessionIndex, SessionRereads};
 use crate::app::evaluate::state::EvaluatePage;
 use crate::app::events::list::{EventFilter, EventList};
 use crate::app::insights::session::SessionInsights;
@@ -209,41 +209,39 @@ impl Derived {
         });
     }
 
-    /// Indexes the session's names, measures the distances of references, and finds those at risk in each lane.
+    /// Indexes the session's names and files, prices re-reads, and computes the losses of each lane.
     pub(super) fn update_losses(&mut self, ctx: &egui::Context, document: &Arc<Document>) {
         let Some(runs) = self.runs.get().filter(|r| r.document == document.id) else {
             return;
         };
         let runs = Arc::clone(runs);
-        let session = Arc::clone(&runs.case.session);
-        self.names
-            .request(ctx, self.mode, &document.id, move |_| Names::new(&session));
-        let Some(names) = self.names.of(&document.id).map(Arc::clone) else {
+        let case = runs.case.clone();
+        self.index.request(ctx, self.mode, &document.id, move |_| {
+            SessionIndex::new(&case)
+        });
+        let Some(index) = self.index.of(&document.id).map(Arc::clone) else {
             return;
         };
-        let key = ReuseKey {
+        let key = RereadsKey {
             counted: CounterKey {
                 document: document.id,
                 counter: runs.config.counter,
             },
-            window: runs.config.window,
-            output_reserve: runs.output_reserve,
+            billing: runs.config.billing.clone(),
         };
-        let (of_runs, of_names) = (Arc::clone(&runs), Arc::clone(&names));
-        self.reuse_distances
-            .request(ctx, self.mode, &key, move |_| {
-                ReuseDistances::new(&of_names, &of_runs)
-            });
-        let Some(reuse) = self.reuse_distances.of(&key).map(Arc::clone) else {
+        let priced = Arc::clone(&runs);
+        self.rereads.request(ctx, self.mode, &key, move |_| {
+            SessionRereads::new(&priced, index)
+        });
+        let Some(rereads) = self.rereads.of(&key).map(Arc::clone) else {
             return;
         };
         let key = LossesKey {
             runs: self.runs.generation(),
-            reuse_distances: self.reuse_distances.generation(),
+            rereads: self.rereads.generation(),
         };
         self.losses.request(ctx, self.mode, &key, move |before| {
-            let billing = &runs.config.billing;
-            Losses::new(&runs, &names, &reuse, billing, before.as_deref())
+            Losses::new(&runs, &rereads, before.as_deref())
         });
     }
 

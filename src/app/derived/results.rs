@@ -2,8 +2,8 @@
 
 use super::keys::{ChangesKey, TextKey, TriedSettingKey};
 use super::{DIM_AFTER, Derived};
-use crate::analysis::loss::Names;
 use crate::app::changes::compute::{Changes, Target};
+use crate::app::evaluate::session::SessionIndex;
 use crate::app::messages::state::Aspect;
 use crate::app::messages::text::MessageText;
 use crate::app::open::document::Document;
@@ -20,9 +20,9 @@ impl Derived {
         self.runs.get()
     }
 
-    /// Returns the index of the session's names, to share with a thread.
-    pub fn shared_names(&self) -> Option<&Arc<Names>> {
-        self.names.get()
+    /// Returns the indices of the session's names and files, to share with a thread.
+    pub fn shared_index(&self) -> Option<&Arc<SessionIndex>> {
+        self.index.get()
     }
 
     /// Returns the messages in the order of the message table; none until it is computed.
@@ -42,7 +42,7 @@ impl Derived {
                 derived.cumulative.get().is_some(),
                 derived.costs.get().is_some(),
                 derived.insights.get().is_some(),
-                derived.reuse_distances.get().is_some(),
+                derived.rereads.get().is_some(),
                 derived.losses.get().is_some(),
             ]
         };

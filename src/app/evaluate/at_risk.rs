@@ -67,7 +67,7 @@ enum Col {
     AtRisk,
     UsedBy,
     LastIn,
-    Reread,
+    Tokens,
 }
 
 /// Table width from which the list has its full columns, in points.
@@ -94,7 +94,7 @@ fn columns(available: f32) -> Vec<Column<'static, Col>> {
             .help("The message that used the reference"),
         Column::new(Col::LastIn, "last in", width(last_in))
             .help("The last earlier message that contained it; the lane had removed that message"),
-        Column::new(Col::Reread, "re-read", Width::exact(60.0))
+        Column::new(Col::Tokens, "tokens", Width::exact(60.0))
             .right()
             .help("Tokens of that message")
             .hidden_below(FULL),
@@ -150,16 +150,17 @@ fn content(
             ui.add(Label::new(text).truncate());
         }
         (Col::AtRisk, LostReference::Name(fault)) => {
-            let word = safe_text::one_line(losses.names.word(fault.name), MAX_NAME_CHARS);
+            let word =
+                safe_text::one_line(losses.session.index.names.word(fault.name), MAX_NAME_CHARS);
             let text = RichText::new(word).text_style(TextStyle::Monospace);
             ui.add(Label::new(text).truncate());
         }
         (Col::UsedBy, _) => message(ui, input, found.message(), false),
         (Col::LastIn, LostReference::Name(fault)) => message(ui, input, fault.source, true),
-        (Col::Reread, LostReference::Name(fault)) => {
+        (Col::Tokens, LostReference::Name(fault)) => {
             ui.label(weak(ui, wording::short(fault.refetch)));
         }
-        (Col::LastIn | Col::Reread, LostReference::Edit(_)) => drop(ui.label(weak(ui, "–"))),
+        (Col::LastIn | Col::Tokens, LostReference::Edit(_)) => drop(ui.label(weak(ui, "–"))),
     }
 }
 
@@ -184,7 +185,7 @@ fn empty_state(ui: &mut Ui, input: &EvaluateInput<'_>, losses: &Losses, lane: Op
     let name = input.runs.label(lane);
     let text = if input.document.session().calls.is_empty() {
         "This file has no model calls, so no reference can be at risk.".to_owned()
-    } else if losses.names.is_empty() {
+    } else if losses.session.index.names.is_empty() {
         "The agent never mentioned an earlier name again, so no reference can be at risk."
             .to_owned()
     } else if lane.is_none() {

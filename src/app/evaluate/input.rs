@@ -24,7 +24,7 @@ pub(in crate::app) struct EvaluateInput<'a> {
     pub(in crate::app) evaluation: Option<&'a Evaluation>,
     /// Costs of the lanes; `None` while they are computed.
     pub(in crate::app) costs: Option<&'a Costs>,
-    /// References at risk in every lane; `None` while they are computed.
+    /// Expected re-reads and references at risk of every lane; `None` while they are computed.
     pub(in crate::app) losses: Option<&'a Losses>,
     /// View settings.
     pub(in crate::app) view: EvaluateView,

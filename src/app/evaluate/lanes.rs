@@ -2,7 +2,7 @@
 
 use super::input::EvaluateInput;
 use super::losses::{LaneLoss, Losses};
-use super::state::{at_risk_text, blind_tone, risk_tone};
+use super::state::{at_risk_text, blind_tone};
 use crate::app::command::Commands;
 use crate::app::selection::SelectCommand;
 use crate::app::theme::{self, palette};
@@ -10,6 +10,7 @@ use crate::app::widgets::Tone;
 use crate::app::widgets::table::{Column, Table, lane_cell, notes_below};
 use crate::app::widgets::text::{small, weak};
 use crate::app::wording;
+use crate::report::VALIDITY;
 use egui::{RichText, Ui};
 use egui_extras::Column as Width;
 
@@ -20,8 +21,7 @@ enum Col {
     AtRisk,
     BlindEdits,
     FromCall,
-    Reread,
-    Saved,
+    Tokens,
 }
 
 fn columns(note: &str) -> Vec<Column<'_, Col>> {
@@ -51,19 +51,12 @@ fn columns(note: &str) -> Vec<Column<'_, Col>> {
         )
         .hidden_below(300.0),
         figure(
-            Col::Reread,
-            "re-read",
+            Col::Tokens,
+            "tokens",
             52.0,
-            "Tokens of the removed messages that the agent would have to read again",
+            "Tokens of the removed messages with these references",
         )
         .hidden_below(380.0),
-        figure(
-            Col::Saved,
-            "saved",
-            48.0,
-            "Unsent tokens relative to the lossless maximum. A lane that removes referenced content can exceed 100 %",
-        )
-        .hidden_below(420.0),
     ]
 }
 
@@ -105,7 +98,7 @@ fn content(ui: &mut Ui, losses: &Losses, lane: Option<usize>, loss: &LaneLoss, f
     match figure {
         Col::Lane => {}
         Col::AtRisk => {
-            let tone = lane.map_or(Tone::Weak, |_| risk_tone(loss, &losses.recorded));
+            let tone = lane.map_or(Tone::Weak, |_| Tone::Plain);
             let text = RichText::new(at_risk_text(loss)).text_style(theme::strong());
             let of = wording::count(at_risk.uses, "reference");
             ui.label(text.color(tone.color(palette(ui))))
@@ -124,20 +117,16 @@ fn content(ui: &mut Ui, losses: &Losses, lane: Option<usize>, loss: &LaneLoss, f
                 .map_or_else(|| "–".to_owned(), wording::number);
             ui.label(weak(ui, text));
         }
-        Col::Reread => {
+        Col::Tokens => {
             ui.label(weak(ui, wording::short(at_risk.refetch)));
-        }
-        Col::Saved => {
-            let text = loss.saved.map_or_else(|| "–".to_owned(), wording::percent);
-            ui.label(weak(ui, text));
         }
     }
 }
 
 /// Returns the note on how the figures are determined.
 fn note(losses: &Losses) -> String {
-    let names = wording::count(losses.names.len(), "name");
+    let names = wording::count(losses.session.index.names.len(), "name");
     format!(
-        "Based on {names} that the agent used again: paths, symbols, hashes, numbers. Not a quality score; compare with the noise floor."
+        "References to {names} that the agent used again: paths, symbols, hashes, numbers. {VALIDITY}"
     )
 }

@@ -1,67 +1,24 @@
-//! References at risk of every lane, with the noise floor of the recorded lane.
+//! Expected re-reads and references at risk of every lane, with the recorded lane by the same measures.
 
-use crate::analysis::cost::Bills;
+use super::session::SessionRereads;
 use crate::analysis::insight::{Insight, loss_insights};
-use crate::analysis::loss::{
-    CheapestRun, Loss, Names, ReuseCurves, hindsight, references_at_risk, reuse_distances, saved,
-    standing,
-};
-use crate::app::cost::billing::BillingChoice;
+use crate::analysis::loss::{Loss, references_at_risk, standing};
+use crate::analysis::rereads::{ExpectedRereads, RemovedFile};
 use crate::app::runs::replays::{LaneRun, Runs};
-use crate::app::settings_panel::{knobs, policies};
-use crate::engine::{Case, Outcome, simulate};
-use crate::units::Share;
 use rayon::prelude::*;
 use std::sync::Arc;
-
-/// Reuse distances of the agent's references, which depend on no setting, and the bounds of a lossless policy, which depend
-/// on the context window and the output reserve.
-#[derive(Debug)]
-pub struct ReuseDistances {
-    /// Distances of all references.
-    pub curves: ReuseCurves,
-    /// Bounds of a lossless policy.
-    pub bounds: LosslessBounds,
-}
-
-/// The lanes between which a lossless policy lies.
-#[derive(Debug)]
-pub struct LosslessBounds {
-    /// Lane without management: saves nothing.
-    pub none: Outcome,
-    /// Lane that clears each tool result after its last use: saves the lossless maximum.
-    pub hindsight: Outcome,
-}
-
-impl ReuseDistances {
-    /// Computes the distances and bounds.
-    pub fn new(names: &Names, runs: &Runs) -> Self {
-        let (case, none) = (&runs.case, policies::bundled_none());
-        let values = knobs::values(&none, &runs.config.knobs);
-        Self {
-            curves: reuse_distances(names, case),
-            bounds: LosslessBounds {
-                none: simulate(case, &none, &values, None),
-                hindsight: hindsight(names, case, runs.output_reserve),
-            },
-        }
-    }
-}
 
 /// The losses of all lanes.
 #[derive(Debug)]
 pub struct Losses {
-    /// The index of the session's names.
-    pub names: Arc<Names>,
-    /// The recorded lane by the same measure: the noise floor.
+    /// What all lanes share.
+    pub session: Arc<SessionRereads>,
+    /// The recorded lane by the same measures: the noise floor of references at risk.
     pub recorded: LaneLoss,
     /// One entry per lane.
     pub lanes: Vec<Arc<LaneLoss>>,
     /// Insights with their lane.
     pub insights: Vec<(Option<usize>, Insight)>,
-    /// The hindsight optimum in money, if prices are known.
-    pub cheapest: Option<CheapestRun>,
-    reuse: Arc<ReuseDistances>,
 }
 
 /// The losses of one lane.
@@ -69,48 +26,34 @@ pub struct Losses {
 pub struct LaneLoss {
     /// Uses of removed content, and instructions missing from the context. Survival is not included: [`super::facts`]
     /// counts it.
-    pub found: Loss,
-    /// Saved tokens as a share of the lossless maximum.
-    pub saved: Option<Share>,
+    pub found: Arc<Loss>,
+    /// The re-reads that its removals are expected to cause.
+    pub rereads: ExpectedRereads,
+    /// Indices of the removals, those with the most expected re-reads first.
+    likely: Vec<usize>,
     run: Arc<LaneRun>,
 }
 
 impl Losses {
     /// Computes the losses; unchanged lanes keep their results.
-    pub fn new(
-        runs: &Runs,
-        names: &Arc<Names>,
-        reuse: &Arc<ReuseDistances>,
-        billing: &BillingChoice,
-        before: Option<&Self>,
-    ) -> Self {
-        let case = &runs.case;
-        // An identical run implies an identical case.
-        let before = before.filter(|b| Arc::ptr_eq(&b.reuse, reuse));
-        let kept = |run: &Arc<LaneRun>| {
-            let same = before?.lanes.iter().find(|lane| lane.is_of(run));
-            same.map(Arc::clone)
+    pub fn new(runs: &Runs, session: &Arc<SessionRereads>, before: Option<&Self>) -> Self {
+        // An identical run implies an identical case, but prices may differ.
+        let is_same = before.is_some_and(|before| Arc::ptr_eq(&before.session, session));
+        let lane = |run: &Arc<LaneRun>| {
+            let lanes = before.map_or(&[][..], |before| &before.lanes);
+            match lanes.iter().find(|lane| lane.is_of(run)) {
+                Some(lane) if is_same => Arc::clone(lane),
+                Some(lane) => Arc::new(LaneLoss::new(runs, session, run, Arc::clone(&lane.found))),
+                None => Arc::new(LaneLoss::of_run(runs, session, run)),
+            }
         };
-        let lanes = runs.lanes.par_iter();
-        let lanes = lanes.map(|run| {
-            kept(run).unwrap_or_else(|| Arc::new(LaneLoss::new(case, names, &reuse.bounds, run)))
-        });
-        let lanes: Vec<_> = lanes.collect();
-        let recorded = LaneLoss {
-            saved: None,
-            ..LaneLoss::new(case, names, &reuse.bounds, &runs.recorded)
-        };
-        let prices = billing.prices();
-        let bills = Bills::new(case, billing.at(&prices));
-        let outcomes = (&runs.recorded.outcome, &reuse.bounds.hindsight);
-        let cheapest = CheapestRun::find(names, case, &bills, runs.output_reserve, outcomes);
+        let lanes: Vec<_> = runs.lanes.par_iter().map(lane).collect();
+        let recorded = LaneLoss::of_run(runs, session, &runs.recorded);
         Self {
-            insights: insights(runs, names, &lanes, &recorded),
+            insights: insights(runs, session, &lanes, &recorded),
             lanes,
             recorded,
-            cheapest,
-            names: Arc::clone(names),
-            reuse: Arc::clone(reuse),
+            session: Arc::clone(session),
         }
     }
 
@@ -131,15 +74,26 @@ impl Losses {
 }
 
 impl LaneLoss {
-    fn new(case: &Case, names: &Names, bounds: &LosslessBounds, run: &Arc<LaneRun>) -> Self {
+    fn of_run(runs: &Runs, session: &SessionRereads, run: &Arc<LaneRun>) -> Self {
+        let (names, case) = (&session.index.names, &runs.case);
+        let found = Loss {
+            at_risk: references_at_risk(names, case, &run.outcome),
+            standing: standing(names, case, &run.outcome),
+            survival: Vec::new(),
+            is_predicted: run.outcome.received.texts.iter().any(|t| t.is_predicted),
+        };
+        Self::new(runs, session, run, Arc::new(found))
+    }
+
+    fn new(runs: &Runs, session: &SessionRereads, run: &Arc<LaneRun>, found: Arc<Loss>) -> Self {
+        let rereads = session.measure().rereads(&runs.case, &run.outcome);
+        let mut likely: Vec<usize> = (0..rereads.removals.len()).collect();
+        let extra = |idx: usize| rereads.removals[idx].extra;
+        likely.sort_by(|a, b| extra(*b).total_cmp(&extra(*a)));
         Self {
-            found: Loss {
-                at_risk: references_at_risk(names, case, &run.outcome),
-                standing: standing(names, case, &run.outcome),
-                survival: Vec::new(),
-                is_predicted: run.outcome.received.texts.iter().any(|t| t.is_predicted),
-            },
-            saved: saved(&bounds.none, &bounds.hindsight, &run.outcome),
+            found,
+            rereads,
+            likely,
             run: Arc::clone(run),
         }
     }
@@ -148,16 +102,23 @@ impl LaneLoss {
     pub fn is_of(&self, run: &Arc<LaneRun>) -> bool {
         Arc::ptr_eq(&self.run, run)
     }
+
+    /// Returns the removals of files' content, those with the most expected re-reads first.
+    pub fn likely(&self) -> impl Iterator<Item = &RemovedFile> {
+        self.likely.iter().map(|idx| &self.rereads.removals[*idx])
+    }
 }
 
 fn insights(
     runs: &Runs,
-    names: &Names,
+    session: &SessionRereads,
     lanes: &[Arc<LaneLoss>],
     floor: &LaneLoss,
 ) -> Vec<(Option<usize>, Insight)> {
+    let index = (&session.index.names, &session.index.files);
     let of = |lane: Option<&str>, loss: &LaneLoss| {
-        loss_insights(&runs.case, names, lane, &loss.found, &floor.found)
+        let own = (&*loss.found, &loss.rereads);
+        loss_insights(&runs.case, index, lane, own, &floor.found)
     };
     let recorded = of(None, floor).into_iter().map(|found| (None, found));
     let lanes = lanes.iter().zip(&runs.labels).enumerate();

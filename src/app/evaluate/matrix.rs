@@ -307,7 +307,7 @@ fn notes(ui: &mut Ui, note: &str) {
         });
 }
 
-/// Shows in one line whether losses predict what agents fetch again, or only the conclusion if the space is narrow. The
+/// Shows in one line what losses describe, in fewer words if the space is narrow. The
 /// hover text has the whole sentence.
 pub(super) fn validity_note(ui: &mut Ui) {
     let font = TextStyle::Small.resolve(ui.style());

@@ -1,5 +1,6 @@
-//! The tab Evaluate: a matrix of the facts that each lane kept, and the facts that it lost; on another page, references at
-//! risk. Facts and references match texts and do not measure quality, so every count is shown with the recorded one.
+//! The tab Evaluate: expected re-reads of each lane; a matrix of the facts that it kept, and the facts that it lost;
+//! references at risk. Facts and references match texts and do not measure quality, so every count is shown with the
+//! recorded one.
 
 use super::input::EvaluateInput;
 use super::state::{EvaluatePage, EvaluateView};
@@ -15,8 +16,9 @@ use crate::app::widgets::text::{padded, small, weak};
 use crate::app::{widgets, wording};
 use egui::{Frame, Panel, Rangef, Ui};
 
-/// Default width of the lanes, in points.
+/// Default width of the lanes with references at risk and with expected re-reads, in points.
 const LANES: f32 = 500.0;
+const REREAD_LANES: f32 = 430.0;
 /// Minimum width of a list, in points.
 const MIN_LIST: f32 = 380.0;
 /// Width of a list in which most facts are not truncated, in points.
@@ -92,6 +94,7 @@ pub(in crate::app) fn controls(ui: &mut Ui, session: &OpenSession<'_>, commands:
 pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
     let input = &EvaluateInput::new(session);
     match input.view.page {
+        EvaluatePage::Rereads => rereads(ui, input, commands),
         EvaluatePage::Facts => facts(ui, input, commands),
         EvaluatePage::AtRisk => at_risk(ui, input, commands),
     }
@@ -162,6 +165,19 @@ fn not_judged(input: &EvaluateInput<'_>, facts: &Facts) -> Option<&'static str> 
     facts.all().is_empty().then_some(
         "No rule finds a fact in this session (constraints, files, commands, errors, values), so survival cannot be judged.",
     )
+}
+
+fn rereads(ui: &mut Ui, input: &EvaluateInput<'_>, commands: &mut Commands) {
+    let Some(losses) = input.losses else {
+        sentence(ui, "Searching for files that were read…");
+        return;
+    };
+    let (mut content, edge) = left_panel(ui, "reread lanes", REREAD_LANES);
+    super::reread_lanes::show(&mut content, input, losses, commands);
+    edge.beside(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        super::reread_files::show(ui, input, losses, commands);
+    });
 }
 
 fn at_risk(ui: &mut Ui, input: &EvaluateInput<'_>, commands: &mut Commands) {

@@ -1,9 +1,11 @@
-//! State of the tab Evaluate: the facts that lanes kept, and references at risk. Independent of the UI.
+//! State of the tab Evaluate: expected re-reads, the facts that lanes kept, and references at risk. Independent of the UI.
 
 use super::losses::LaneLoss;
 use crate::analysis::facts::FactKind;
 use crate::analysis::loss::{BlindEdit, Fault};
+use crate::analysis::rereads::RereadTotal;
 use crate::app::widgets::Tone;
+use std::cmp::Ordering;
 
 /// State of the tab Evaluate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,8 +21,10 @@ pub struct EvaluateView {
 /// Pages of the tab.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EvaluatePage {
-    /// The facts that each lane kept and lost.
+    /// The files that the agent will probably read again.
     #[default]
+    Rereads,
+    /// The facts that each lane kept and lost.
     Facts,
     /// Later uses of removed content.
     AtRisk,
@@ -28,11 +32,12 @@ pub enum EvaluatePage {
 
 impl EvaluatePage {
     /// All pages, in order.
-    pub const ALL: [Self; 2] = [Self::Facts, Self::AtRisk];
+    pub const ALL: [Self; 3] = [Self::Rereads, Self::Facts, Self::AtRisk];
 
     /// Returns the label.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Rereads => "re-reads",
             Self::Facts => "facts",
             Self::AtRisk => "references at risk",
         }
@@ -41,6 +46,9 @@ impl EvaluatePage {
     /// Returns the hover text.
     pub fn help(self) -> &'static str {
         match self {
+            Self::Rereads => {
+                "Files that the agent will probably read again because a lane removed their content"
+            }
             Self::Facts => {
                 "Constraints, files, commands, errors and values that each lane kept or lost"
             }
@@ -96,21 +104,35 @@ pub fn n_lost_references(loss: &LaneLoss) -> usize {
     loss.found.at_risk.blind_edits.len() + loss.found.at_risk.faults.len()
 }
 
-/// Returns the tone of a lane's references at risk: a warning if there are more than in the recorded lane (the noise
-/// floor).
-pub fn risk_tone(lane: &LaneLoss, floor: &LaneLoss) -> Tone {
-    let n = |loss: &LaneLoss| loss.found.at_risk.faults.len();
-    above(n(lane), n(floor), Tone::Warn)
+/// Returns the tone of a lane's expected re-reads: a warning if their interval is above that of the recorded lane.
+pub fn reread_tone(lane: &LaneLoss, recorded: &LaneLoss) -> Tone {
+    let [own, recorded] = [lane, recorded].map(|loss| &loss.rereads.total);
+    if order(own, recorded).is_gt() && !own.is_none() {
+        Tone::Warn
+    } else {
+        Tone::Plain
+    }
+}
+
+/// Compares expected re-reads. They are equal if their intervals overlap.
+pub fn order(own: &RereadTotal, other: &RereadTotal) -> Ordering {
+    if own.files.low > other.files.high {
+        Ordering::Greater
+    } else if own.files.high < other.files.low {
+        Ordering::Less
+    } else {
+        Ordering::Equal
+    }
 }
 
 /// Returns the tone of a lane's blind edits: bad if there are more than in the recorded lane.
-pub fn blind_tone(lane: &LaneLoss, floor: &LaneLoss) -> Tone {
+pub fn blind_tone(lane: &LaneLoss, recorded: &LaneLoss) -> Tone {
     let n = |loss: &LaneLoss| loss.found.at_risk.blind_edits.len();
-    above(n(lane), n(floor), Tone::Bad)
-}
-
-fn above(found: usize, floor: usize, tone: Tone) -> Tone {
-    if found > floor { tone } else { Tone::Plain }
+    if n(lane) > n(recorded) {
+        Tone::Bad
+    } else {
+        Tone::Plain
+    }
 }
 
 /// Formats the references at risk: `55`, or `24–31` if predicted summaries may contain some of them.
@@ -126,10 +148,32 @@ pub fn at_risk_text(loss: &LaneLoss) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::rereads::Expected;
 
     #[test]
-    fn counts_within_the_noise_floor_have_no_color() {
-        let tones = [(0, 0), (4, 5), (5, 5), (6, 5)].map(|(n, floor)| above(n, floor, Tone::Bad));
-        assert_eq!(tones, [Tone::Plain, Tone::Plain, Tone::Plain, Tone::Bad]);
+    fn expected_rereads_are_equal_if_their_intervals_overlap() {
+        let total = |low, high| RereadTotal {
+            files: Expected {
+                value: f64::midpoint(low, high),
+                low,
+                high,
+            },
+            ..RereadTotal::default()
+        };
+        let recorded = total(0.8, 1.9);
+        let orders = [
+            total(0.1, 0.7),
+            total(0.1, 0.9),
+            total(1.8, 4.0),
+            total(2.0, 4.0),
+        ]
+        .map(|own| order(&own, &recorded));
+        let expected = [
+            Ordering::Less,
+            Ordering::Equal,
+            Ordering::Equal,
+            Ordering::Greater,
+        ];
+        assert_eq!(orders, expected);
     }
 }

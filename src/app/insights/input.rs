@@ -20,7 +20,7 @@ pub(in crate::app) struct InsightsInput<'a> {
     pub(in crate::app) costs: Option<&'a Costs>,
     /// Insights about the session; `None` while they are computed.
     pub(in crate::app) insights: Option<&'a SessionInsights>,
-    /// References at risk in every lane; `None` while they are computed.
+    /// Expected re-reads and references at risk of every lane; `None` while they are computed.
     pub(in crate::app) losses: Option<&'a Losses>,
     /// Requests for this frame only.
     pub(in crate::app) once: FrameRequests,

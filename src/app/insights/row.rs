@@ -215,7 +215,14 @@ fn view_link(ui: &mut Ui, input: &InsightsInput<'_>, row: &Row<'_>, commands: &m
         Command::from(ViewCommand::Cost(CostView { page, ..view }))
     };
     let (text, view, tab) = match row.insight.kind {
-        InsightKind::BlindEdits | InsightKind::FidelityHorizon => {
+        InsightKind::ExpectedRereads => {
+            let view = evaluate(EvaluateView {
+                page: EvaluatePage::Rereads,
+                ..input.evaluate_view
+            });
+            ("Show expected re-reads", view, Tab::Evaluate)
+        }
+        InsightKind::BlindEdits => {
             let view = evaluate(EvaluateView {
                 page: EvaluatePage::AtRisk,
                 ..input.evaluate_view

@@ -3,6 +3,7 @@
 use super::input::LanesInput;
 use super::{hints, own_estimate};
 use crate::analysis::cost::{Cost, CostSource};
+use crate::analysis::rereads::{RereadTotal, rereads_number};
 use crate::app::evaluate::losses::LaneLoss;
 use crate::app::widgets::Tone;
 use crate::app::{evaluate, wording};
@@ -67,14 +68,14 @@ impl Difference {
 pub(super) fn all_figures(input: &LanesInput<'_>, lane: Option<usize>) -> Vec<Figure> {
     let run = input.run(lane);
     let peak = run.peak.map(|peak| tokens(input, peak.tokens));
-    // Without calls the references at risk are unknown, not zero.
+    // Without calls the losses are unknown, not zero.
     let of_calls = |text: String| run.peak.map_or_else(|| "–".to_owned(), |_| text);
     let count = |n: usize| of_calls(wording::grouped(n as u64));
     let loss = input.loss(lane);
     let of_loss =
         |text: fn(&LaneLoss) -> String| of_calls(loss.map_or_else(|| "…".to_owned(), text));
     let n_blind = |loss: &LaneLoss| wording::grouped(loss.found.at_risk.blind_edits.len() as u64);
-    let [peak_by, cost_by, sent_by, at_risk_by] = differences(input, lane);
+    let [peak_by, cost_by, sent_by, rereads_by] = differences(input, lane);
     let overflow_tone = if run.outcome.overflows > 0 {
         Tone::Bad
     } else {
@@ -95,12 +96,12 @@ pub(super) fn all_figures(input: &LanesInput<'_>, lane: Option<usize>) -> Vec<Fi
             ..Figure::new("cost", cost_value(input, lane), hints::cost_hint)
         },
         Figure {
-            tone: loss_tone(input, lane, evaluate::state::risk_tone),
-            difference: at_risk_by,
+            tone: loss_tone(input, lane, evaluate::state::reread_tone),
+            difference: rereads_by,
             ..Figure::new(
-                "at risk",
-                of_loss(evaluate::state::at_risk_text),
-                hints::risk_hint,
+                "re-reads",
+                of_loss(|loss| loss.rereads.total.number()),
+                hints::rereads_hint,
             )
         },
         Figure::new("compactions", count(run.outcome.compactions), |_, _| {
@@ -141,7 +142,7 @@ pub(super) fn all_figures(input: &LanesInput<'_>, lane: Option<usize>) -> Vec<Fi
     all
 }
 
-/// Returns a lane's differences from the recorded lane: peak, cost, tokens sent and references at risk. `None` for
+/// Returns a lane's differences from the recorded lane: peak, cost, tokens sent and expected re-reads. `None` for
 /// unknown figures. The recorded lane has only the cost that the others are compared with, if it shows another one.
 fn differences(input: &LanesInput<'_>, lane: Option<usize>) -> [Option<Difference>; 4] {
     let modelled = input.costs.map(|costs| &costs.modelled);
@@ -180,13 +181,13 @@ fn differences(input: &LanesInput<'_>, lane: Option<usize>) -> [Option<Differenc
         }),
         peaks.map(|_| of_tokens(own.sent, recorded.sent)),
         found.map(|(own, recorded)| {
-            let n = |loss: &LaneLoss| loss.found.at_risk.faults.len();
-            let (own_n, recorded) = (n(own), n(recorded));
-            let amount = wording::grouped(own_n.abs_diff(recorded) as u64);
-            let order = own_n.cmp(&recorded);
-            let is_exact = own.found.at_risk.fewest == own_n;
-            let most = if is_exact { "" } else { "≤" };
-            Difference::new(format!("{most}{}", wording::signed(order, &amount)), order)
+            let [own, recorded] = [own, recorded].map(|loss| &loss.rereads.total);
+            // The difference of the shown numbers, independent of rounding.
+            let shown = |total: &RereadTotal| total.number().parse().unwrap_or(0.0);
+            let more: f64 = shown(own) - shown(recorded);
+            let text = wording::signed(more.total_cmp(&0.0), &rereads_number(more.abs()));
+            // A difference within the error of the coefficients has no color.
+            Difference::new(text, evaluate::state::order(own, recorded))
         }),
     ]
 }

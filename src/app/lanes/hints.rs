@@ -2,9 +2,19 @@
 
 use super::input::LanesInput;
 use crate::analysis::cost::CostSource;
+use crate::analysis::rereads::WINDOW_CALLS;
 use crate::app::cost::billing::PriceChoice;
 use crate::app::wording;
+use crate::safe_text;
 use crate::tokens::Accuracy;
+use crate::units::Share;
+use std::fmt::Write as _;
+
+/// Maximum number of files in the hover text of the expected re-reads.
+const SHOWN_FILES: usize = 5;
+/// Maximum length of a path, in characters, and of its shown end.
+const MAX_PATH_CHARS: usize = 300;
+const SHOWN_CHARS: usize = 48;
 
 /// Returns the call of the peak and its fill.
 pub(super) fn peak_hint(input: &LanesInput<'_>, lane: Option<usize>) -> String {
@@ -54,7 +64,7 @@ pub(super) fn cost_hint(input: &LanesInput<'_>, lane: Option<usize>) -> String {
             "The file names no model, so no price is known. Choose one in the tab Cost.".to_owned()
         }
         Some(model) => {
-            let model = crate::safe_text::one_line(model, 60);
+            let model = safe_text::one_line(model, 60);
             format!("No price is known for {model}. Choose one in the tab Cost.")
         }
         None => "No call was billed.".to_owned(),
@@ -81,27 +91,28 @@ pub(super) fn sent_hint(input: &LanesInput<'_>, lane: Option<usize>) -> String {
     )
 }
 
-/// Defines the references at risk.
-pub(super) fn risk_hint(input: &LanesInput<'_>, lane: Option<usize>) -> String {
+/// Returns the expected re-reads in words, and the files that the agent most probably reads again.
+pub(super) fn rereads_hint(input: &LanesInput<'_>, lane: Option<usize>) -> String {
     let Some((loss, all)) = input.loss(lane).zip(input.losses) else {
-        return "Searching for references".to_owned();
+        return "Searching for files that were read".to_owned();
     };
-    if lane.is_none() {
-        return "Noise floor: references by the recorded agent to content that the recorded context did not contain"
-            .to_owned();
+    let mut text = format!(
+        "files that the agent will probably read again within {WINDOW_CALLS} calls after their content left the context, beyond those that it reads again anyway.\n{}.",
+        wording::capitalized(&loss.rereads.total.words())
+    );
+    if lane.is_some() {
+        let recorded = all.recorded.rereads.total.number();
+        let _ = write!(text, " After the recorded compactions: {recorded}.");
     }
-    let (found, floor) = (&loss.found.at_risk, &all.recorded.found.at_risk);
-    let predicted = if found.fewest < found.faults.len() {
-        " The lower count assumes that summaries contain the most used names."
-    } else {
-        ""
-    };
-    format!(
-        "References by the recorded agent to content that this policy had removed, of {} in total.{predicted} Noise floor \
- (recorded context): {}.",
-        wording::count(found.uses, "reference"),
-        wording::grouped(floor.faults.len() as u64)
-    )
+    let likely = loss.rereads.likeliest(SHOWN_FILES).into_iter();
+    for removed in likely.filter(|removed| removed.extra > 0.0) {
+        let file = all.session.index.files.name(removed.file);
+        let file = wording::path_end(&safe_text::one_line(file, MAX_PATH_CHARS), SHOWN_CHARS);
+        let probability = wording::percent(Share(removed.probability));
+        let call = wording::number(removed.call);
+        let _ = write!(text, "\n{probability}  {file}, removed at call {call}");
+    }
+    text
 }
 
 /// Defines the overflows.

@@ -28,7 +28,7 @@ pub(in crate::app) struct LanesInput<'a> {
     pub(in crate::app) policies: &'a Policies,
     /// Costs of all lanes; `None` while they are computed.
     pub(in crate::app) costs: Option<&'a Costs>,
-    /// References at risk in every lane; `None` while they are computed.
+    /// Expected re-reads and references at risk of every lane; `None` while they are computed.
     pub(in crate::app) losses: Option<&'a Losses>,
     /// Whether the runs are of an earlier configuration.
     pub(in crate::app) is_stale: bool,

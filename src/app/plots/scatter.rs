@@ -1,4 +1,4 @@
-//! A scatter plot: points on two axes, such as cost and references at risk.
+//! A scatter plot: points on two axes, such as cost and peak.
 
 use super::axes::{self, AxisValues};
 use super::layer::Layer;

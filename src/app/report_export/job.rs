@@ -199,6 +199,7 @@ fn write(
         output_reserve: reserve,
         lanes: &lanes,
         records_compactions: formats::records_compactions(&runs.case.session),
+        reread_model: &runs.config.reread_model,
         notes,
     };
     let curve = || {

@@ -2,7 +2,7 @@
 
 use super::policies::Policies;
 use crate::app::config::Config;
-use crate::app::evaluate::losses::ReuseDistances;
+use crate::app::evaluate::session::SessionRereads;
 use crate::app::open::document::Document;
 use crate::app::runs::replays::Runs;
 use crate::app::selection::Selection;
@@ -20,8 +20,8 @@ pub(in crate::app) struct SettingsInput<'a> {
     pub(in crate::app) selection: Selection,
     /// All available policies.
     pub(in crate::app) policies: &'a Policies,
-    /// Distances of the agent's references to earlier content; `None` while they are computed.
-    pub(in crate::app) reuse: Option<&'a ReuseDistances>,
+    /// Expected re-reads by the amount that a compaction keeps; `None` while they are computed.
+    pub(in crate::app) rereads: Option<&'a SessionRereads>,
 }
 
 impl<'a> SettingsInput<'a> {
@@ -33,7 +33,7 @@ impl<'a> SettingsInput<'a> {
             config: session.config,
             selection: session.selection,
             policies: session.policies,
-            reuse: session.derived.reuse_distances(),
+            rereads: session.derived.rereads(),
         }
     }
 }

@@ -1,47 +1,65 @@
-//! A curve below the knobs that set how much content is kept: the share of later references that each value misses.
+//! A curve below the knobs that set how much content is kept: the expected re-reads of a compaction at each value.
 
 use super::input::SettingsInput;
-use crate::analysis::loss::Distances;
+use crate::analysis::rereads::{RetentionCurve, rereads_number};
 use crate::app::widgets::text::small;
 use crate::app::widgets::{KnobSpec, knob_curve};
 use crate::app::wording;
 use crate::engine::{Knob, KnobRole};
+use crate::units::{Share, Usd};
 use egui::Ui;
 
-/// Minimum number of references for a meaningful curve.
-const FEW: usize = 20;
+/// Share of the re-reads that remain at the value that the hover text names.
+const FEW: f64 = 0.1;
+/// Re-reads below this count as none: they would be shown as 0.0.
+const NONE: f64 = 0.05;
 
 /// Shows the curve of a knob, if it has one.
 pub(super) fn show(ui: &mut Ui, input: &SettingsInput<'_>, knob: &Knob, spec: &KnobSpec<'_>) {
-    let Some((distances, hint)) = distances(input, knob) else {
+    let Some((curve, kept)) = curve(input, knob) else {
         return;
     };
-    if distances.uses() < FEW {
+    let at = |value: f64| curve.at(value.max(0.0) as u64);
+    let most = at(*spec.range.start()).rereads;
+    if most <= 0.0 {
         return;
     }
-    let miss = |value: f64| distances.miss(value.max(0.0) as u64);
-    let share = wording::percent(miss(spec.value));
-    let text = format!("{share} of later references are to older content.");
+    let now = at(spec.value);
+    let value = wording::knob_value(knob, spec.value);
+    let text = text(&value, now.rereads, now.usd);
+    let enough = wording::grouped(curve.smallest(FEW));
+    let hint = format!(
+        "Expected re-reads after one compaction that keeps {kept}, on average over the session. Keeping {enough} or more avoids 90 % of them."
+    );
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
-        let uses = wording::count(distances.uses(), "reference");
-        let hint = format!("{hint} Based on {uses} to earlier names.");
-        knob_curve(ui, spec, &miss, &text).on_hover_text(&hint);
+        let share = |value: f64| Share(at(value).rereads / most);
+        knob_curve(ui, spec, &share, &text).on_hover_text(format!("{text}\n{hint}"));
         ui.label(small(ui, &text)).on_hover_text(hint);
     });
 }
 
-/// Returns the distances that apply to a knob and the hover text of its curve.
-fn distances<'a>(input: &SettingsInput<'a>, knob: &Knob) -> Option<(&'a Distances, &'static str)> {
-    let curves = &input.reuse?.curves;
+/// Returns `Keeping 10: about 1.4 re-reads, $0.02 a compaction.`
+fn text(kept: &str, rereads: f64, price: Option<Usd>) -> String {
+    if rereads < NONE {
+        return format!("Keeping {kept}: no re-reads expected.");
+    }
+    let n = rereads_number(rereads);
+    let noun = if n == "1.0" { "re-read" } else { "re-reads" };
+    let price = price.map_or_else(String::new, |usd| format!(", {}", wording::usd(usd)));
+    format!("Keeping {kept}: about {n} {noun}{price} a compaction.")
+}
+
+/// Returns the curve of a knob and the content that it keeps.
+fn curve<'a>(input: &SettingsInput<'a>, knob: &Knob) -> Option<(&'a RetentionCurve, &'static str)> {
+    let curves = &input.rereads?.curves;
     match (knob.role?, &*knob.unit) {
-        (KnobRole::KeepRecent, "messages") => Some((
-            &curves.messages,
-            "Share of references at risk if only this many of the newest messages are kept and their replacement contains no names.",
-        )),
+        (KnobRole::KeepRecent, "messages") => {
+            Some((&curves.messages, "this many of the newest messages"))
+        }
         (KnobRole::PruneProtect, "tokens") => Some((
             &curves.results,
-            "Share of references at risk if all tool results beyond this many tokens are cleared. Counts only names that occur in no other message.",
+            "this many tokens of the newest tool results",
         )),
         _ => None,
     }

@@ -5,7 +5,7 @@ use crate::app::compare::comparison::OpenComparison;
 use crate::app::compare::state::CompareView;
 use crate::app::config::Config;
 use crate::app::cost::compute::Costs;
-use crate::app::evaluate::losses::{Losses, LosslessBounds};
+use crate::app::evaluate::losses::Losses;
 use crate::app::messages::cumulative::CumulativeTokens;
 use crate::app::open::document::Document;
 use crate::app::runs::replays::Runs;
@@ -15,7 +15,6 @@ use crate::app::view::Tab;
 use crate::engine::Sample;
 
 /// Input of the timeline panel.
-#[expect(clippy::struct_excessive_bools, reason = "independent conditions")]
 pub(in crate::app) struct TimelinePanelInput<'a> {
     /// The session.
     pub(in crate::app) document: &'a Document,
@@ -29,11 +28,9 @@ pub(in crate::app) struct TimelinePanelInput<'a> {
     pub(in crate::app) cumulative: Option<&'a CumulativeTokens>,
     /// The curve of the setting under the pointer.
     pub(in crate::app) tried_setting: Option<&'a [Sample]>,
-    /// The lanes between which a lossless policy lies; `None` while they are computed.
-    pub(in crate::app) bounds: Option<&'a LosslessBounds>,
     /// Costs of all lanes; `None` while they are computed.
     pub(in crate::app) costs: Option<&'a Costs>,
-    /// References at risk in every lane; `None` while they are computed.
+    /// Expected re-reads and references at risk of every lane; `None` while they are computed.
     pub(in crate::app) losses: Option<&'a Losses>,
     /// The comparison with a second session, if any.
     pub(in crate::app) comparison: Option<&'a OpenComparison>,
@@ -49,8 +46,6 @@ pub(in crate::app) struct TimelinePanelInput<'a> {
     pub(in crate::app) revision: u64,
     /// View settings.
     pub(in crate::app) view: TimelineView,
-    /// Whether to show the curve of the hindsight optimum.
-    pub(in crate::app) shows_hindsight: bool,
     /// Whether to show the curve of the setting under the pointer.
     pub(in crate::app) shows_tried_setting: bool,
 }
@@ -67,7 +62,6 @@ impl<'a> TimelinePanelInput<'a> {
             tried_setting: session
                 .derived
                 .hovered_setting(session.sweep, session.view.tune.hovered),
-            bounds: session.derived.reuse_distances().map(|reuse| &reuse.bounds),
             costs: session.derived.costs(),
             losses: session.derived.losses(),
             comparison: session.comparison,
@@ -77,7 +71,6 @@ impl<'a> TimelinePanelInput<'a> {
             is_covered: session.is_covered,
             revision: session.derived.revision(),
             view: session.view.timeline,
-            shows_hindsight: session.view.tune.shows_hindsight,
             shows_tried_setting: session.view.tab == Tab::Tune,
         }
     }

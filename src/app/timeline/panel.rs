@@ -7,6 +7,7 @@ use super::plot::{
 };
 use super::range;
 use super::state::{Area, TimelineView};
+use crate::analysis::rereads::RemovedFile;
 use crate::app::command::Commands;
 use crate::app::compare::state::CompareView;
 use crate::app::runs::replays::LaneRun;
@@ -26,6 +27,10 @@ use egui::{Align, Id, Layout, Popup, Rect, Ui, UiBuilder, vec2};
 
 /// Width of the switches at the end of the legend's row, without and with those of a comparison, in points.
 const SWITCHES: [f32; 2] = [200.0, 306.0];
+
+/// Maximum length of a path, in characters, and of its shown end.
+const MAX_PATH_CHARS: usize = 300;
+const SHOWN_CHARS: usize = 22;
 
 /// Shows the timeline.
 pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
@@ -72,7 +77,7 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
             ),
             restarts: &input.config.restarts,
             errors: &input.config.errors,
-            reference_curves: &reference_curves(ui, input),
+            reference_curve: reference_curve(ui, input),
             compared_session: compared.as_ref(),
             heat: input.cumulative.map_or(&[], |cumulative| &cumulative.heat),
             selected: Some(selection.call),
@@ -138,21 +143,14 @@ fn recorded_compactions(events: &[Event], last: usize) -> Vec<CompactionFlag> {
     events.iter().map(compaction).collect()
 }
 
-/// Returns the curves of the setting under the pointer and, if shown, of the hindsight optimum.
-fn reference_curves<'a>(ui: &Ui, input: &TimelinePanelInput<'a>) -> Vec<ReferenceCurve<'a>> {
-    let hindsight = input.bounds.filter(|_| input.shows_hindsight);
-    let hindsight = hindsight.map(|bounds| ReferenceCurve {
-        name: "hindsight",
-        color: palette(ui).ok,
-        samples: &bounds.hindsight.samples,
-    });
+/// Returns the curve of the setting under the pointer.
+fn reference_curve<'a>(ui: &Ui, input: &TimelinePanelInput<'a>) -> Option<ReferenceCurve<'a>> {
     let tried = input.tried_setting.filter(|_| input.shows_tried_setting);
-    let tried = tried.map(|samples| ReferenceCurve {
+    tried.map(|samples| ReferenceCurve {
         name: "this setting",
         color: palette(ui).text,
         samples,
-    });
-    hindsight.into_iter().chain(tried).collect()
+    })
 }
 
 /// Returns the curve of the second session, once it is compared.
@@ -185,11 +183,17 @@ fn line<'a>(
         compactions: &lane.compactions,
         no_ops: &lane.no_ops,
         halts: &lane.halts,
-        horizon: input
-            .losses
-            .and_then(|losses| losses.of(Some(idx))?.found.at_risk.horizon),
+        first_removal: first_removal(input, Some(idx)).map(|removed| removed.call),
         counts_otherwise: lane.counts_otherwise,
     }
+}
+
+/// Returns the first removal of a file's content from a lane.
+fn first_removal<'a>(
+    input: &TimelinePanelInput<'a>,
+    lane: Option<usize>,
+) -> Option<&'a RemovedFile> {
+    input.losses?.of(lane)?.rereads.removals.first()
 }
 
 /// Converts clicks, drags and keys of the plot to commands.
@@ -309,8 +313,8 @@ fn switch(ui: &mut Ui, is_on: bool, name: &str, help: &str) -> bool {
     label.on_hover_text(help).clicked()
 }
 
-/// Returns the text of a call's hover card: the causes of its growth, and the focused policy's own count if it differs
-/// from the actual one.
+/// Returns the text of a call's hover card: the causes of its growth, the focused policy's own count if it differs from
+/// the actual one, and the first call without a file's content.
 fn hover_text(input: &TimelinePanelInput<'_>, focused: &LaneRun, call: usize) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some((message, tokens)) = input
@@ -343,6 +347,13 @@ fn hover_text(input: &TimelinePanelInput<'_>, focused: &LaneRun, call: usize) ->
         && wording::short(sample.metered) != wording::short(sample.tokens)
     {
         lines.push(format!("its own count: {}", wording::short(sample.metered)));
+    }
+    let first = first_removal(input, input.selection.lane).zip(input.losses);
+    if let Some((removed, losses)) = first.filter(|(removed, _)| removed.call == call) {
+        let file = losses.session.index.files.name(removed.file);
+        let file = safe_text::one_line(file, MAX_PATH_CHARS);
+        let file = wording::path_end(&file, SHOWN_CHARS);
+        lines.push(format!("first call without {file}"));
     }
     if let Some(halt) = focused.outcome.halts.iter().find(|halt| halt.call == call) {
         lines.push(format!("gives up: {}", safe_text::one_line(&halt.why, 200)));

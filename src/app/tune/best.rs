@@ -1,16 +1,17 @@
-//! The list of Pareto-optimal settings: no other setting is better in both cost and risk.
+//! The list of Pareto-optimal settings: no other setting is better in both cost with expected re-reads and peak.
 
 use super::command::TuneCommand;
-use super::plot::{card, format_cost, peak_color};
+use super::plot::{card, format_cost};
 use super::point_settings::settings;
 use super::sweep::Sweep;
-use crate::analysis::tune::{Point, RiskAxis};
+use crate::analysis::tune::Point;
 use crate::app::command::Commands;
-use crate::app::theme::{palette, space};
+use crate::app::theme::{Palette, palette, space};
 use crate::app::widgets::table::{Column, Table, lane_cell};
 use crate::app::widgets::text::{padded, weak};
 use crate::app::wording;
-use egui::{RichText, Ui};
+use crate::units::Share;
+use egui::{Color32, RichText, Ui};
 use egui_extras::Column as Width;
 
 /// Shows the list, cheapest first. Returns the setting under the pointer.
@@ -24,7 +25,7 @@ pub(super) fn show(ui: &mut Ui, sweep: &Sweep, commands: &mut Commands) -> Optio
     ui.spacing_mut().item_spacing.y = 0.0;
     let mut hovered = None;
     // The surrounding area scrolls the list together with the recommendation.
-    let table = Table::new("tune best", columns(sweep.risk), sweep.trade_off.len()).unscrolled();
+    let table = Table::new("tune best", columns(), sweep.trade_off.len()).unscrolled();
     let table = table.margins(0.0, space::S).row_height(space::ROW - 2.0);
     table.show(ui, |mut row| {
         let idx = sweep.trade_off[row.index()];
@@ -33,13 +34,7 @@ pub(super) fn show(ui: &mut Ui, sweep: &Sweep, commands: &mut Commands) -> Optio
         row.select(is_recommended(sweep, idx));
         row.cells(|ui, column| match column {
             Col::Cost => drop(ui.label(format_cost(sweep.unit, sweep.unit.of(score)))),
-            Col::Risk => {
-                ui.label(if score.risk.is_judged() {
-                    wording::grouped(score.risk.count() as u64)
-                } else {
-                    "–".to_owned()
-                });
-            }
+            Col::Rereads => drop(ui.label(score.rereads.number())),
             Col::Peak => {
                 let color = peak_color(palette(ui), score.peak_share);
                 ui.label(RichText::new(wording::percent(score.peak_share)).color(color));
@@ -65,29 +60,49 @@ pub(super) fn show(ui: &mut Ui, sweep: &Sweep, commands: &mut Commands) -> Optio
 #[derive(Clone, Copy)]
 enum Col {
     Cost,
-    Risk,
+    Rereads,
     Peak,
     Settings,
 }
 
-fn columns(risk: RiskAxis) -> Vec<Column<'static, Col>> {
-    let figure = |key, title, width, help: &str| {
+fn columns() -> Vec<Column<'static, Col>> {
+    let figure = |key, title, width, help| {
         let column = Column::new(key, title, Width::exact(width));
-        column.right().help(help.to_owned())
-    };
-    let axis = risk.axis_label();
-    let risk_title = match risk {
-        RiskAxis::References => "at risk",
-        RiskAxis::Facts(_) => "lost",
+        column.right().help(help)
     };
     vec![
-        figure(Col::Cost, "cost", 62.0, "Cheapest first"),
-        figure(Col::Risk, risk_title, 48.0, &axis),
+        figure(
+            Col::Cost,
+            "cost",
+            62.0,
+            "With the price of expected re-reads, cheapest first",
+        ),
+        figure(
+            Col::Rereads,
+            "re-reads",
+            54.0,
+            "Expected number of files that the agent reads again because their content left the context",
+        ),
         figure(Col::Peak, "peak", 48.0, "Share of the usable window"),
-        Column::new(Col::Settings, "settings", Width::remainder().clip(true)).help(format!(
-            "Differences from the current settings. No tried setting is both cheaper and lower in {axis}, except settings that fill more than 95 % of the usable window",
-        )),
+        Column::new(Col::Settings, "settings", Width::remainder().clip(true)).help(
+            "Differences from the current settings. No tried setting is both cheaper and lower in its peak",
+        ),
     ]
+}
+
+/// Peak fill thresholds of the color scale, as shares of the usable window.
+const PEAKS: [f64; 3] = [0.6, 0.85, 1.0];
+
+/// Returns the color of a peak: green well below the usable window, amber near it, red above.
+fn peak_color(palette: &Palette, peak: Share) -> Color32 {
+    let [fine, near, beyond] = PEAKS;
+    if peak.0 <= near {
+        let share = ((peak.0 - fine) / (near - fine)).clamp(0.0, 1.0);
+        palette.ok.lerp_to_gamma(palette.warn, share as f32)
+    } else {
+        let share = ((peak.0 - near) / (beyond - near)).clamp(0.0, 1.0);
+        palette.warn.lerp_to_gamma(palette.bad, share as f32)
+    }
 }
 
 /// Returns the differences from the lane's current settings, such as `trigger 0.86, recent 27`. Shortens the names of

@@ -1,24 +1,14 @@
-//! The controls of a sweep: the lanes and knobs to vary, the number of settings, and the weight of cost against risk.
+//! The controls of a sweep: the lanes and knobs to vary, and the number of settings.
 
-use super::hindsight::hindsight;
 use super::input::TuneInput;
-use super::plot::peak_color;
 use super::state::{POINTS, TuneView};
-use crate::analysis::tune::RiskAxis;
 use crate::app::command::Commands;
 use crate::app::plots::scatter::marker;
 use crate::app::theme::{palette, space};
 use crate::app::view::ViewCommand;
-use crate::app::widgets::text::{small, weak};
+use crate::app::widgets::text::small;
 use crate::app::{widgets, wording};
-use crate::units::Share;
-use egui::{
-    Align, CollapsingHeader, ComboBox, Frame, Layout, Margin, Rect, ScrollArea, Sense, Slider,
-    Stroke, Ui, pos2, vec2,
-};
-
-/// Number of segments of the color legend.
-const STEPS: usize = 28;
+use egui::{CollapsingHeader, Frame, Margin, ScrollArea, Sense, Stroke, Ui, vec2};
 
 /// Shows the controls.
 pub(super) fn show(ui: &mut Ui, input: &TuneInput<'_>, commands: &mut Commands) {
@@ -32,77 +22,14 @@ pub(super) fn show(ui: &mut Ui, input: &TuneInput<'_>, commands: &mut Commands) 
                 .show(ui, |ui| {
                     ui.spacing_mut().item_spacing.y = space::XS;
                     ui.spacing_mut().interact_size.y = 20.0;
-                    preference(ui, &mut view);
-                    risk(ui, &mut view);
-                    ui.add_space(space::S);
                     widgets::section(ui, "Sweep");
                     lanes(ui, input, &mut view);
                     n_settings(ui, &mut view);
-                    ui.add_space(space::S);
-                    widgets::section(ui, "Hindsight");
-                    ui.checkbox(&mut view.shows_hindsight, "Show on the timeline");
-                    // Before a sweep, the plot area shows this instead.
-                    if input.sweep.is_some() {
-                        ui.scope(|ui| hindsight(ui, input));
-                    }
-                    saved(ui, input);
                 });
         });
     if view != *input.view {
         commands.push(ViewCommand::Tune(Box::new(view)));
     }
-}
-
-/// Shows the preference slider, from cheapest to lowest risk, and the color legend of the plot.
-fn preference(ui: &mut Ui, view: &mut TuneView) {
-    widgets::section(ui, "Preference");
-    ui.horizontal(|ui| {
-        ui.label(small(ui, "cheap"));
-        // Laid out from the right: a slider wider than the remaining width would widen the panel every frame.
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            ui.label(small(ui, "low risk"));
-            ui.spacing_mut().slider_width = ui.available_width().max(24.0);
-            let slider = Slider::new(&mut view.weight, 0.0..=1.0).show_value(false);
-            ui.add(slider)
-                .on_hover_text("Weight of risk against cost in the recommendation")
-                .accessible_name("Preference");
-        });
-    });
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = space::XS;
-        ui.label(small(ui, "peak 60"));
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            ui.label(small(ui, "100 % of usable"));
-            let size = vec2(ui.available_width().clamp(8.0, 84.0), 8.0);
-            let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
-            for nth in 0..STEPS {
-                let share = Share(0.6 + 0.4 * nth as f64 / STEPS as f64);
-                let left = rect.left() + rect.width() * nth as f32 / STEPS as f32;
-                let part = Rect::from_min_max(
-                    pos2(left, rect.top()),
-                    pos2(left + rect.width() / STEPS as f32 + 0.5, rect.bottom()),
-                );
-                ui.painter()
-                    .rect_filled(part, 0.0, peak_color(palette(ui), share));
-            }
-        });
-    });
-}
-
-/// Shows the choice of the risk.
-fn risk(ui: &mut Ui, view: &mut TuneView) {
-    ui.horizontal(|ui| {
-        ui.label(small(ui, "risk"));
-        let combo = ComboBox::from_id_salt("risk").width(ui.available_width());
-        let combo = combo.selected_text(view.risk.label()).truncate();
-        let menu = combo.show_ui(ui, |ui| {
-            for risk in RiskAxis::all() {
-                ui.selectable_value(&mut view.risk, risk, risk.label());
-            }
-        });
-        let help = "References to removed content, or facts that the last call lacks. A fact that only a predicted summary may hold counts as lost";
-        menu.response.on_hover_text(help).accessible_name("Risk");
-    });
 }
 
 fn lanes(ui: &mut Ui, input: &TuneInput<'_>, view: &mut TuneView) {
@@ -172,23 +99,4 @@ fn n_settings(ui: &mut Ui, view: &mut TuneView) {
         }
         ui.label(small(ui, "settings"));
     });
-}
-
-/// Shows the savings of each lane.
-fn saved(ui: &mut Ui, input: &TuneInput<'_>) {
-    let Some(losses) = input.losses else {
-        return;
-    };
-    ui.label(small(ui, "Savings relative to the hindsight optimum:"));
-    for (lane, loss) in losses.lanes.iter().enumerate() {
-        let (Some(saved), Some(label)) = (loss.saved, input.runs.labels.get(lane)) else {
-            continue;
-        };
-        ui.horizontal(|ui| {
-            ui.spacing_mut().item_spacing.x = 6.0;
-            widgets::swatch(ui, palette(ui).lane(lane));
-            ui.label(label);
-            ui.label(weak(ui, wording::percent(saved)));
-        });
-    }
 }

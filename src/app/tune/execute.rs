@@ -22,9 +22,9 @@ impl App {
     fn start_sweep(&mut self, ctx: &egui::Context) {
         self.session.view.tab = Tab::Tune;
         let (document, derived) = (self.session.document.as_ref(), &self.session.derived);
-        let ready = derived.shared_runs().zip(derived.shared_names());
+        let ready = derived.shared_runs().zip(derived.shared_index());
         let of_document = |id: u64| document.is_some_and(|document| document.id == id);
-        let Some((runs, names)) = ready.filter(|(runs, _)| of_document(runs.document)) else {
+        let Some((runs, index)) = ready.filter(|(runs, _)| of_document(runs.document)) else {
             self.toasts
                 .info("The session is still being analyzed. Try again in a moment.");
             return;
@@ -36,7 +36,7 @@ impl App {
         }
         self.session.view.tune.hovered = None;
         let (view, policies) = (&self.session.view.tune, &self.policies);
-        self.session.sweep = Some(Sweep::start(ctx, self.work, runs, names, view, policies));
+        self.session.sweep = Some(Sweep::start(ctx, self.work, runs, index, view, policies));
     }
 
     /// Stops a sweep and keeps its results.

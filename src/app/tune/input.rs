@@ -3,7 +3,6 @@
 use super::state::TuneView;
 use super::sweep::Sweep;
 use crate::app::config::Config;
-use crate::app::evaluate::losses::{Losses, LosslessBounds};
 use crate::app::runs::replays::Runs;
 use crate::app::shell::open_session::OpenSession;
 
@@ -13,10 +12,6 @@ pub(in crate::app) struct TuneInput<'a> {
     pub(in crate::app) runs: &'a Runs,
     /// The current configuration. The runs can still be of an earlier one.
     pub(in crate::app) config: &'a Config,
-    /// References at risk in every lane; `None` while they are computed.
-    pub(in crate::app) losses: Option<&'a Losses>,
-    /// Distances of the agent's references to earlier content; `None` while they are computed.
-    pub(in crate::app) bounds: Option<&'a LosslessBounds>,
     /// Results of the settings sweep, if any.
     pub(in crate::app) sweep: Option<&'a Sweep>,
     /// View settings.
@@ -29,8 +24,6 @@ impl<'a> TuneInput<'a> {
         Self {
             runs: session.runs,
             config: session.config,
-            losses: session.derived.losses(),
-            bounds: session.derived.reuse_distances().map(|reuse| &reuse.bounds),
             sweep: session.sweep,
             view: &session.view.tune,
         }

@@ -4,7 +4,6 @@ mod best;
 pub mod command;
 mod controls;
 mod execute;
-mod hindsight;
 pub(super) mod input;
 pub(super) mod panel;
 mod plot;

@@ -1,7 +1,7 @@
-//! The tab Tune: a sweep over many settings, with the cost and the risk of each, and a recommendation.
+//! The tab Tune: a sweep over many settings, with the cost, the expected re-reads and the peak of each, and a
+//! recommendation.
 
 use super::command::TuneCommand;
-use super::hindsight::hindsight;
 use super::input::TuneInput;
 use super::state::TuneView;
 use super::sweep::Sweep;
@@ -60,7 +60,7 @@ pub(in crate::app) fn controls(ui: &mut Ui, session: &OpenSession<'_>, commands:
 
 /// Describes how a sweep ended.
 fn state(sweep: &Sweep, input: &TuneInput<'_>) -> String {
-    if !sweep.holds_for(input.config, input.view) {
+    if !sweep.holds_for(input.config) {
         return "outdated: sweep again".to_owned();
     }
     let done = wording::count(sweep.n_done, "setting");
@@ -78,9 +78,8 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
         None => padded(ui, |ui| {
             ui.label(weak(
                 ui,
-                "Sweep tries many settings of each lane on this session and compares their cost, risk and peak fill. The risk is references at risk or lost facts, as chosen at the right.",
+                "Sweep tries many settings of each lane on this session and compares their cost, with the price of expected re-reads, and their peak fill.",
             ));
-            hindsight(ui, input);
         }),
     });
 }

@@ -1,21 +1,25 @@
-//! The plot of cost against risk for each setting.
+//! The plot of cost, with the price of expected re-reads, against peak for each setting.
 
 use super::command::TuneCommand;
 use super::input::TuneInput;
 use super::point_settings::settings;
 use super::sweep::Sweep;
-use crate::analysis::loss::CheapestWay;
-use crate::analysis::tune::{CostUnit, Point, RiskAxis, Score};
+use crate::analysis::tune::{CostUnit, Point, Score};
 use crate::app::command::Commands;
 use crate::app::plots::scatter::{Dot, Level, NamedPoint, ScatterInput, scatter};
-use crate::app::theme::{self, Palette, palette};
+use crate::app::theme::{self, palette};
 use crate::app::widgets::Tone;
 use crate::app::wording;
-use crate::units::{Share, Tokens, Usd};
-use egui::{Color32, Frame, Margin, RichText, Ui};
+use crate::units::{Tokens, Usd};
+use egui::{Frame, Margin, RichText, Ui};
 
-/// Peak fill thresholds of the color scale, as shares of the usable window.
-const PEAKS: [f64; 3] = [0.6, 0.85, 1.0];
+/// Title of the axis of peaks.
+const PEAK: &str = "peak, % of usable";
+/// The usable window on the axis of peaks.
+const USABLE: Level<'_> = Level {
+    value: 100.0,
+    name: "usable window",
+};
 
 /// Shows the plot. Returns the setting under the pointer.
 pub(super) fn show(
@@ -36,22 +40,15 @@ pub(super) fn show(
     let recommended = sweep.recommended.as_ref().and_then(|r| r.as_ref().ok());
     let ringed = input.view.hovered;
     let ringed = ringed.or(recommended.map(|found| found.point));
-    let is_of_references = sweep.risk == RiskAxis::References;
-    let losses = input.losses.filter(|_| is_of_references);
-    let floor = losses.map(|losses| losses.recorded.found.at_risk.faults.len());
-    let axis = sweep.risk.axis_label();
     let plot = ScatterInput {
         dots: &dots,
         front: &front.collect::<Vec<_>>(),
         named: &named_points(ui, input, sweep),
-        level: floor.map(|n| Level {
-            value: n as f64,
-            name: "noise floor",
-        }),
+        level: Some(USABLE),
         ringed: ringed.and_then(dot_of),
         axes: match sweep.unit {
-            CostUnit::Usd => ["cost", &axis],
-            CostUnit::Tokens => ["tokens sent", &axis],
+            CostUnit::Usd => ["cost with expected re-reads", PEAK],
+            CostUnit::Tokens => ["tokens with expected re-reads", PEAK],
         },
         format_x: &|value| format_cost(sweep.unit, value),
     };
@@ -78,53 +75,29 @@ pub(super) fn show(
 fn dot(ui: &Ui, sweep: &Sweep, idx: usize, point: &Point) -> Option<Dot> {
     let score = point.score.as_ref()?;
     let lane = sweep.lanes[point.subject];
+    let color = palette(ui).lane(lane);
+    let is_front = sweep.trade_off.contains(&idx);
     Some(Dot {
         at: position(sweep.unit, score),
-        // Lighter than the text color, so that the edge in the lane's color is visible.
-        fill: peak_color(palette(ui), score.peak_share).lerp_to_gamma(Color32::WHITE, 0.3),
-        edge: palette(ui).lane(lane),
+        fill: if is_front {
+            color
+        } else {
+            color.gamma_multiply(0.5)
+        },
+        edge: color,
         shape: lane,
         is_out: point.ruled_out.is_some(),
-        is_front: sweep.trade_off.contains(&idx),
+        is_front,
     })
 }
 
 fn position(unit: CostUnit, score: &Score) -> [f64; 2] {
-    [unit.of(score), score.risk.count() as f64]
+    [unit.of(score), 100.0 * score.peak_share.0]
 }
 
-/// Returns the color of a peak: green well below the usable window, amber near it, red above.
-pub(super) fn peak_color(palette: &Palette, peak: Share) -> Color32 {
-    let [fine, near, beyond] = PEAKS;
-    if peak.0 <= near {
-        let share = ((peak.0 - fine) / (near - fine)).clamp(0.0, 1.0);
-        palette.ok.lerp_to_gamma(palette.warn, share as f32)
-    } else {
-        let share = ((peak.0 - near) / (beyond - near)).clamp(0.0, 1.0);
-        palette.warn.lerp_to_gamma(palette.bad, share as f32)
-    }
-}
-
-/// Returns the named points: the hindsight optimum, which puts no reference at risk, and the current settings.
+/// Returns the named points: the current settings.
 fn named_points(ui: &Ui, input: &TuneInput<'_>, sweep: &Sweep) -> Vec<NamedPoint> {
     let mut found = Vec::new();
-    let losses = input.losses.filter(|_| sweep.risk == RiskAxis::References);
-    if let (Some(losses), Some(bounds)) = (losses, input.bounds) {
-        let sent = (bounds.hindsight.tokens_sent()).as_f64();
-        let cost = match sweep.unit {
-            // What happened may have lost references.
-            CostUnit::Usd => losses
-                .cheapest
-                .filter(|run| run.way != CheapestWay::Recorded)
-                .map(|run| run.usd.0),
-            CostUnit::Tokens => Some(sent),
-        };
-        found.extend(cost.map(|cost| NamedPoint {
-            at: [cost, 0.0],
-            name: "hindsight".to_owned(),
-            color: palette(ui).text,
-        }));
-    }
     for (subject, lane) in sweep.lanes.iter().enumerate() {
         let Some(run) = input.runs.lanes.get(*lane) else {
             continue;
@@ -160,6 +133,7 @@ pub(super) fn card(ui: &mut Ui, sweep: &Sweep, idx: usize) {
     }
     if let Some(score) = &point.score {
         ui.label(figures(sweep.unit, score));
+        ui.label(wording::capitalized(&score.rereads.words()));
     }
     let (text, tone) = match (point.ruled_out, point.is_now) {
         (Some(why), _) => {
@@ -178,17 +152,20 @@ pub(super) fn card(ui: &mut Ui, sweep: &Sweep, idx: usize) {
     ui.label(RichText::new(text).color(tone.color(palette(ui))));
 }
 
-/// Returns the results of a setting: `$4.10 · 12 at risk · 2 blind edits · peak 71 % of usable · 4 compactions`
-pub(in crate::app) fn figures(unit: CostUnit, score: &Score) -> String {
-    let mut parts = vec![
-        format_cost(unit, unit.of(score)),
-        match score.risk.lost {
-            Some(lost) => format!("{} lost", lost.of_stated()),
-            None => format!("{} at risk", score.risk.references_text()),
-        },
-    ];
-    if score.risk.blind_edits > 0 {
-        parts.push(wording::count(score.risk.blind_edits, "blind edit"));
+/// Returns the results of a setting: `$4.10 with expected re-reads · 2 blind edits · peak 71 % of usable · 4 compactions`
+fn figures(unit: CostUnit, score: &Score) -> String {
+    let mut parts = vec![format!(
+        "{} with expected re-reads",
+        format_cost(unit, unit.of(score))
+    )];
+    if let Some(rules) = score.user_rules.filter(|rules| rules.lost > 0) {
+        let (lost, stated) = (rules.lost, rules.stated);
+        parts.push(format!(
+            "loses {lost} of {stated} constraints and decisions"
+        ));
+    }
+    if score.blind_edits > 0 {
+        parts.push(wording::count(score.blind_edits, "blind edit"));
     }
     parts.push(format!("peak {}", wording::of_usable(score.peak_share)));
     parts.push(wording::count(score.compactions, "compaction"));

@@ -3,7 +3,7 @@
 use super::command::TuneCommand;
 use super::input::TuneInput;
 use super::sweep::Sweep;
-use crate::analysis::tune::{Acting, Alternative, ruled_out_counts};
+use crate::analysis::tune::{Acting, Alternative, Recommendation, ruled_out_counts};
 use crate::app::command::Commands;
 use crate::app::lanes::command::LanesCommand;
 use crate::app::theme::{self, palette, space};
@@ -12,7 +12,7 @@ use crate::app::wording;
 use egui::{Frame, Label, Margin, RichText, Ui};
 
 /// Note on a sweep with outdated assumptions.
-const CHANGED: &str = "Window, tokenizer, prices, manual edits or risk have changed: sweep again.";
+const CHANGED: &str = "Window, tokenizer, prices or manual edits have changed: sweep again.";
 
 /// Shows the recommendation.
 pub(super) fn show(ui: &mut Ui, input: &TuneInput<'_>, sweep: &Sweep, commands: &mut Commands) {
@@ -27,7 +27,7 @@ pub(super) fn show(ui: &mut Ui, input: &TuneInput<'_>, sweep: &Sweep, commands: 
         ui.spacing_mut().interact_size.y = 20.0;
         ui.spacing_mut().button_padding = egui::vec2(8.0, 1.0);
         recommendation(ui, input, sweep, commands);
-        if !sweep.holds_for(input.config, input.view) {
+        if !sweep.holds_for(input.config) {
             ui.label(small(ui, CHANGED).color(palette(ui).warn));
         }
     });
@@ -64,11 +64,28 @@ fn recommendation(ui: &mut Ui, input: &TuneInput<'_>, sweep: &Sweep, commands: &
             if found.never_acts || !is_applied(input, sweep, found.point) {
                 ui.add(Label::new(wording::with_grouped(&found.text)).wrap());
             }
+            if let Some(text) = as_good(found) {
+                ui.add(Label::new(weak(ui, text)).wrap());
+            }
             if let Some(acting) = &found.acting {
                 best_acting(ui, input, sweep, acting, commands);
             }
         }
     }
+}
+
+/// Returns how many settings are as good as the recommended one, if there are others.
+fn as_good(found: &Recommendation) -> Option<String> {
+    let others = found.as_good.checked_sub(1).filter(|others| *others > 0)?;
+    let (are, differ) = if others == 1 {
+        ("is", "its cost differs")
+    } else {
+        ("are", "their costs differ")
+    };
+    let others = wording::count(others, "other setting");
+    Some(format!(
+        "{others} {are} as good: {differ} by less than 1 % or than the error of the expected re-reads."
+    ))
 }
 
 /// Offers the best setting that acts.

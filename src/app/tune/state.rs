@@ -1,6 +1,6 @@
-//! State of the tab Tune: lanes, settings, sweep size and preference. Independent of the UI.
+//! State of the tab Tune: lanes, settings and sweep size. Independent of the UI.
 
-use crate::analysis::tune::{Axis, RiskAxis, Subject};
+use crate::analysis::tune::{Axis, Subject};
 use crate::app::runs::replays::Runs;
 use crate::engine::{Knob, Policy};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,14 +14,8 @@ pub struct TuneView {
     pub knobs: BTreeMap<(String, String), bool>,
     /// Number of settings to try.
     pub points: usize,
-    /// Risk to compare with cost.
-    pub risk: RiskAxis,
-    /// Preference: 0 is lowest cost, 1 is lowest risk.
-    pub weight: f64,
     /// Index of the setting under the pointer.
     pub hovered: Option<usize>,
-    /// Whether the timeline shows the hindsight optimum.
-    pub shows_hindsight: bool,
 }
 
 /// Available sweep sizes.
@@ -33,10 +27,7 @@ impl Default for TuneView {
             skipped: BTreeSet::new(),
             knobs: BTreeMap::new(),
             points: 300,
-            risk: RiskAxis::default(),
-            weight: 0.5,
             hovered: None,
-            shows_hindsight: false,
         }
     }
 }

@@ -2,19 +2,18 @@
 
 use super::state::TuneView;
 use crate::analysis::cost::Bills;
-use crate::analysis::loss::Names;
 use crate::analysis::tune::{
-    Alternative, CostUnit, Gauge, Point, Preference, Recommendation, RiskAxis, Score, Subject,
-    alternative, candidates, cost_unit, front, plan, recommend, sweep,
+    Alternative, CostUnit, Gauge, Point, Recommendation, Score, Subject, alternative, cost_unit,
+    plan, recommend, sweep, trade_off,
 };
 use crate::app::background::latest_result::WorkMode;
 use crate::app::background::task::{self, Background};
 use crate::app::config::Config;
+use crate::app::evaluate::session::SessionIndex;
 use crate::app::runs::replays::Runs;
 use crate::app::settings_panel::policies::Policies;
 use crate::engine::Policy;
 use crate::progress::Progress;
-use crate::units::Share;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -36,21 +35,16 @@ pub struct Sweep {
     pub n_done: usize,
     /// Unit of the cost.
     pub unit: CostUnit,
-    /// The settings to choose from ([`candidates`]), cheapest first.
+    /// The settings that no other one beats in both cost and peak ([`trade_off`]), cheapest first.
     pub trade_off: Vec<usize>,
-    /// Settings that no other one beats in cost, risk or fill.
-    pub front: Vec<usize>,
     /// The recommendation, or the reason for none; `None` while running.
     pub recommended: Option<Result<Recommendation, String>>,
     /// Another working policy, if no setting works.
     pub alternative: Option<Alternative>,
     /// Whether it stopped before the end.
     pub is_cancelled: bool,
-    /// The compared risk.
-    pub risk: RiskAxis,
     /// The config of the sweep.
     config: Config,
-    weight: f64,
     live: Arc<Mutex<Vec<(usize, Point)>>>,
     progress: Arc<Progress>,
     /// The score of the recorded lane, when the sweep has ended.
@@ -74,7 +68,7 @@ impl Sweep {
         ctx: &egui::Context,
         at: WorkMode,
         runs: &Arc<Runs>,
-        names: &Arc<Names>,
+        index: &Arc<SessionIndex>,
         view: &TuneView,
         policies: &Policies,
     ) -> Self {
@@ -87,12 +81,10 @@ impl Sweep {
         let others = policies.iter().filter(|policy| !is_tried(policy));
         let job = Job {
             runs: Arc::clone(runs),
-            names: Arc::clone(names),
+            index: Arc::clone(index),
             subjects: subjects.clone(),
             points: points.clone(),
             others: others.map(Arc::clone).collect(),
-            weight: Share(view.weight),
-            risk: view.risk,
             progress: Arc::clone(&progress),
         };
         let work = {
@@ -115,13 +107,10 @@ impl Sweep {
             points,
             n_done: 0,
             trade_off: Vec::new(),
-            front: Vec::new(),
             recommended: None,
             alternative: None,
             is_cancelled: false,
-            risk: view.risk,
             config: runs.config.clone(),
-            weight: view.weight,
             live,
             progress,
             recorded: None,
@@ -139,8 +128,8 @@ impl Sweep {
         self.progress.cancel();
     }
 
-    /// Receives results since the last frame. `weight` is the preference.
-    pub fn poll(&mut self, weight: f64) {
+    /// Receives results since the last frame.
+    pub fn poll(&mut self) {
         let new = {
             let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::take(&mut *live)
@@ -163,24 +152,18 @@ impl Sweep {
         }
         if is_changed {
             self.unit = cost_unit(&self.points);
-            self.trade_off = candidates(&self.points);
-            self.front = front(&self.points);
+            self.trade_off = trade_off(&self.points);
         }
-        if !self.is_running() && (is_changed || self.weight != weight) {
-            self.weight = weight;
-            let preference = Preference {
-                weight: Share(weight),
-                recorded: self.recorded,
-            };
-            self.recommended = Some(recommend(&self.subjects, &self.points, preference));
+        if !self.is_running() && is_changed {
+            let recorded = self.recorded.as_ref();
+            self.recommended = Some(recommend(&self.subjects, &self.points, recorded));
         }
     }
 
-    /// Returns whether the results are valid: only lane settings and the preference have changed since.
-    pub fn holds_for(&self, config: &Config, view: &TuneView) -> bool {
+    /// Returns whether the results are valid: only lane settings have changed since.
+    pub fn holds_for(&self, config: &Config) -> bool {
         let (was, is) = (&self.config, config);
-        self.risk == view.risk
-            && was.window == is.window
+        was.window == is.window
             && was.counter == is.counter
             && was.restarts == is.restarts
             && was.errors == is.errors
@@ -206,13 +189,11 @@ impl Drop for Sweep {
 /// The inputs of a sweep.
 struct Job {
     runs: Arc<Runs>,
-    names: Arc<Names>,
+    index: Arc<SessionIndex>,
     subjects: Vec<Subject>,
     points: Vec<Point>,
     /// Policies that are not swept.
     others: Vec<Arc<Policy>>,
-    weight: Share,
-    risk: RiskAxis,
     progress: Arc<Progress>,
 }
 
@@ -224,15 +205,15 @@ impl Job {
         let billing = &runs.config.billing;
         let prices = billing.prices();
         let bills = Bills::new(&runs.case, billing.at(&prices));
-        let facts = self.risk.compared_facts(&runs.case.session);
-        let gauge = Gauge::new(&runs.case, bills, &self.names).by_facts(facts.as_ref());
+        let SessionIndex { names, files } = &*self.index;
+        let model = &runs.config.reread_model;
+        let gauge = Gauge::new(&runs.case, bills, names, (files, model));
         let gauge = gauge.against(&runs.recorded.outcome);
-        let preference = gauge.preference(self.weight);
         let points = self.points;
         let all = || {
             let swept = sweep(&gauge, &self.subjects, points, progress, found).ok()?;
             let works = swept.iter().any(|point| point.valid().is_some());
-            let other = || alternative(&gauge, &self.others, preference, progress);
+            let other = || alternative(&gauge, &self.others, progress);
             Some(if works { None } else { other() })
         };
         let pool = rayon::ThreadPoolBuilder::new()
@@ -244,7 +225,7 @@ impl Job {
         };
         Ended {
             is_whole: swept.is_some(),
-            recorded: preference.recorded,
+            recorded: gauge.recorded().copied(),
             alternative: swept.flatten(),
         }
     }

@@ -1,4 +1,4 @@
-//! A small curve below a knob: the share of references at risk for each value, with the current value marked.
+//! A small curve below a knob: a share for each of its values, with the current value marked.
 
 use super::knob_slider::KNOB_RADIUS;
 use super::knob_spec::KnobSpec;
@@ -13,15 +13,15 @@ const HEIGHT: f32 = 26.0;
 /// Number of points of the curve.
 const POINTS: usize = 120;
 
-/// Shows the curve below a knob's rail, aligned with it. `miss` returns the share (0 to 1) that a value misses.
+/// Shows the curve below a knob's rail, aligned with it. `share` returns the height of the curve (0 to 1) at a value.
 pub fn knob_curve(
     ui: &mut Ui,
     spec: &KnobSpec<'_>,
-    miss: &dyn Fn(f64) -> Share,
+    share: &dyn Fn(f64) -> Share,
     text: &str,
 ) -> Response {
     let palette = palette(ui);
-    let point = |x: f32, value: f64| [f64::from(x), miss(value).0.clamp(0.0, 1.0)];
+    let point = |x: f32, value: f64| [f64::from(x), share(value).0.clamp(0.0, 1.0)];
     let curve: Vec<[f64; 2]> = (0..=POINTS)
         .map(|nth| nth as f32 / POINTS as f32)
         .map(|x| point(x, spec.snap(spec.at(x))))

@@ -231,6 +231,18 @@ pub fn place_label(call: usize, n_calls: usize) -> String {
     format!("call {}{end}", number(call.min(n_calls.saturating_sub(1))))
 }
 
+/// Returns the end of a path in at most `max_chars` characters, from a separator on if there is one.
+pub fn path_end(path: &str, max_chars: usize) -> String {
+    let n = path.chars().count();
+    if n <= max_chars {
+        return path.to_owned();
+    }
+    let skipped = n + 1 - max_chars.max(1);
+    let end: String = path.chars().skip(skipped).collect();
+    let from = end.find(['/', '\\']).unwrap_or(0);
+    format!("…{}", &end[from..])
+}
+
 /// Returns the text with its first letter in upper case.
 pub fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
@@ -250,6 +262,15 @@ mod tests {
             believed_fill(Share(0.752), Share(0.749)),
             "believed 75\u{2009}%"
         );
+    }
+
+    #[test]
+    fn the_end_of_a_path_starts_with_a_separator() {
+        let path = "/work/project/src/lib.rs";
+        assert_eq!(path_end(path, 24), path);
+        assert_eq!(path_end(path, 23), "…/project/src/lib.rs");
+        assert_eq!(path_end(path, 13), "…/src/lib.rs");
+        assert_eq!(path_end(path, 5), "…b.rs");
     }
 
     #[test]

@@ -10,8 +10,11 @@ pub(super) use values::{
 
 use super::manual_edits::ManualEditArgs;
 use super::output::{counted, note};
+use crate::analysis::rereads::RereadModel;
 use crate::engine::{Case, ProviderError};
-use crate::exec::{FileSessions, LoadOptions, Loaded, install_tables, load, load_stream};
+use crate::exec::{
+    FileSessions, LoadOptions, Loaded, install_tables, load, load_reread_model, load_stream,
+};
 use crate::tokens::{self, Counter, Progress};
 use crate::units::Tokens;
 use anyhow::bail;
@@ -34,6 +37,12 @@ pub(in crate::cli) struct GlobalOptions {
     /// File with prices of models, which take precedence over the bundled ones: litellm's price map, or TOML with [[price]] rows
     #[arg(long, global = true, hide = true, value_name = "FILE")]
     pub(in crate::cli) prices: Option<PathBuf>,
+    /// File with coefficients of expected re-reads that `plimsoll evaluate --fit` wrote [default: the bundled ones]
+    #[arg(long, global = true, hide = true, value_name = "FILE")]
+    pub(in crate::cli) risk_model: Option<PathBuf>,
+    /// The content of that file.
+    #[arg(skip)]
+    pub(in crate::cli) given_reread_model: Option<RereadModel>,
     /// Tokens of the window that are kept for the answer; policies without this setting ignore it [default: the policy's]
     #[arg(long, global = true, hide = true, value_name = "TOKENS", value_parser = values::tokens)]
     pub(in crate::cli) output_reserve: Option<Tokens>,
@@ -67,6 +76,19 @@ impl GlobalOptions {
             note(&warning);
         }
         Ok(())
+    }
+
+    /// Reads the file of `--risk-model`.
+    pub(in crate::cli) fn read_risk_model(&mut self) -> anyhow::Result<()> {
+        let path = self.risk_model.as_deref();
+        self.given_reread_model = path.map(load_reread_model).transpose()?;
+        Ok(())
+    }
+
+    /// Returns the coefficients of expected re-reads: those of `--risk-model`, or the bundled ones.
+    pub(in crate::cli) fn reread_model(&self) -> &RereadModel {
+        let given = self.given_reread_model.as_ref();
+        given.unwrap_or(RereadModel::bundled())
     }
 
     /// Returns the options for loading a file.

@@ -1,15 +1,19 @@
 //! The result of `plimsoll diagnose` as JSON.
 
 use super::lane_cost::LaneCost;
+use super::losses::LaneLoss;
 use super::losses_json::LossEntry;
+use super::rereads_json::RemovedFileEntry;
 use super::{Diagnosis, MostResent};
 use crate::analysis::MessageName;
 use crate::analysis::cost::{Audit, AuditedCall, Break, BreakEven, Cause};
 use crate::analysis::insight::{Certainty, Insight, InsightKind, Level};
+use crate::analysis::rereads::FileReads;
 use crate::analysis::resent::Growth;
 use crate::cli::cost_json::{CostEntry, cost};
 use crate::cli::lazy_list::LazyList;
 use crate::cli::played::policy_name;
+use crate::cli::rereads::RereadsEntry;
 use crate::engine::Case;
 use crate::presets::prices::Price;
 use crate::units::{Rate, Share, Tokens, Usd};
@@ -42,7 +46,7 @@ pub(in crate::cli) struct DiagnosisOutput<'a> {
     lanes: LazyList<'a, LaneCostEntry<'a>>,
     /// Recorded cache reads against expected ones; null if the file records none.
     cache_audit: Option<AuditEntry<'a>>,
-    /// Content that the recorded agent used again after a lane had removed it.
+    /// What the lanes removed.
     loss: LossEntry<'a>,
     /// Sum of the contexts of all recorded calls in tokens.
     tokens_sent: Tokens,
@@ -123,6 +127,10 @@ struct LaneCostEntry<'a> {
     /// For a cost by recorded cache counts: the cost with the cache model of the other lanes, to compare with them. Null
     /// if `cost` is modelled.
     modelled: Option<CostEntry<'a>>,
+    /// Expected re-reads, not part of `cost`.
+    expected_rereads: RereadsEntry,
+    /// Removals of files' content that the agent may read again, by call.
+    removed_files: LazyList<'a, RemovedFileEntry<'a>>,
     /// Costs and savings of the lane's compactions.
     break_even: LazyList<'a, BreakEvenEntry<'a>>,
 }
@@ -241,6 +249,7 @@ impl Diagnosis<'_> {
     /// Returns the JSON output.
     pub(super) fn json_output(&self) -> DiagnosisOutput<'_> {
         let case = self.case();
+        let lanes = self.lanes.iter().zip(&self.losses.lanes);
         let models = self.prices.iter().map(|known| ModelEntry {
             model: known.model,
             price: known.price.map(price),
@@ -255,7 +264,7 @@ impl Diagnosis<'_> {
             summary: self.summary(),
             insights: self.insights.iter().map(insight).collect(),
             models: models.collect(),
-            lanes: LazyList::new(self.lanes.iter().map(lane_cost)),
+            lanes: LazyList::new(lanes.map(|(lane, loss)| lane_cost(lane, loss, self.files))),
             cache_audit: self.audit.map(audit),
             loss: self.losses.json_output(),
             tokens_sent: self.sent,
@@ -302,12 +311,19 @@ fn price(price: &Price) -> PriceEntry<'_> {
     }
 }
 
-fn lane_cost<'a>(lane: &'a LaneCost<'_>) -> LaneCostEntry<'a> {
+fn lane_cost<'a>(
+    lane: &'a LaneCost<'_>,
+    loss: &'a LaneLoss,
+    files: &'a FileReads,
+) -> LaneCostEntry<'a> {
+    let removals = loss.expected.removals.iter();
     LaneCostEntry {
         lane: &lane.played.lane,
         policy: policy_name(lane.played),
         cost: cost(&lane.cost),
         modelled: lane.modelled.as_ref().map(cost),
+        expected_rereads: RereadsEntry::from(&loss.expected),
+        removed_files: LazyList::new(removals.map(|removed| RemovedFileEntry::new(removed, files))),
         break_even: LazyList::new(lane.break_even.iter().map(break_even)),
     }
 }

@@ -1,30 +1,25 @@
 //! The losses of `plimsoll diagnose` as JSON.
 
-use super::losses::{Current, LaneLoss, Losses, MESSAGES, MISSES, RESULTS};
-use crate::analysis::loss::{
-    BlindEdit, CheapestWay, Distances, Fault, Kept, Names, PAGE_IN, Survival,
-};
-use crate::cli::cost_json::{CostEntry, cost};
+use super::losses::{LaneLoss, Losses};
+use crate::analysis::loss::{BlindEdit, Fault, Kept, Names, PAGE_IN, Survival};
 use crate::cli::lazy_list::LazyList;
-use crate::engine::KnobRole;
-use crate::units::{Share, Tokens, Usd};
+use crate::units::Tokens;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::ops::Range;
 
-/// Content that the recorded agent used again after a lane had removed it.
+/// Content that a lane removed and the recorded agent used again. It describes what was removed; it does not predict what the
+/// agent reads again.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct LossEntry<'a> {
-    /// Number of messages for which a reference at risk counts as read again.
-    reread_lasts_messages: u32,
+    /// Number of messages in which a name counts once as a reference at risk.
+    counted_once_in_messages: u32,
     /// Losses by lane.
     lanes: LazyList<'a, LaneLossEntry<'a>>,
     /// The user's standing instructions.
     instructions: Vec<InstructionEntry<'a>>,
     /// Content left in every lane after each recorded compaction.
     compactions: LazyList<'a, CompactionEntry<'a>>,
-    hindsight: HindsightEntry<'a>,
-    reuse: ReuseEntry<'a>,
 }
 
 /// Losses of one lane.
@@ -34,19 +29,17 @@ struct LaneLossEntry<'a> {
     lane: &'a str,
     /// Number of references: uses of content of earlier messages.
     references: usize,
-    /// Number of references at risk. Predicted summaries count as empty.
+    /// Number of references at risk. Summaries that are not known count as empty.
     at_risk: usize,
-    /// Number of references at risk if predicted summaries contained what was used most.
+    /// Number of references at risk if predicted summaries contained what was used most, and encrypted ones everything.
     fewest_at_risk: usize,
-    /// Tokens of the messages that would have to be read again.
-    reread_tokens: Tokens,
-    /// First call with a loss; the replay of earlier calls is exact. Null without a loss.
+    /// Tokens of the last earlier messages with this content.
+    missing_tokens: Tokens,
+    /// First call with a reference at risk or a blind edit. Null without one.
     first_call: Option<usize>,
     /// Number of edits of text that an earlier message contained.
     edits: usize,
-    /// Tokens saved as a share of the lossless maximum; above 1 if the lane saves more. Null if nothing could be saved.
-    saved_share: Option<Share>,
-    /// Whether all summaries are known. False if a summary is predicted.
+    /// Whether all summaries are known. False if a summary is predicted or encrypted: it may contain what counts as missing.
     summaries_known: bool,
     /// The references at risk.
     references_at_risk: LazyList<'a, ReferenceEntry<'a>>,
@@ -68,7 +61,7 @@ struct ReferenceEntry<'a> {
     /// The content that was used: a name, a path or a number.
     name: &'a str,
     /// Tokens of the source message.
-    reread_tokens: Tokens,
+    source_tokens: Tokens,
 }
 
 /// An edit of text that the context no longer contained.
@@ -116,7 +109,7 @@ struct CompactionEntry<'a> {
 struct SurvivalEntry<'a> {
     /// Name of the lane.
     lane: &'a str,
-    /// Whether the summary is known. False if it is predicted.
+    /// Whether the summary is known. False if it is predicted or encrypted.
     summary_known: bool,
     /// Names that the agent used later.
     names: States<&'a str>,
@@ -135,82 +128,8 @@ struct States<T> {
     partly: Vec<T>,
     /// Not present.
     missing: Vec<T>,
-}
-
-/// The hindsight optimum: each tool result is cleared right after its last use.
-#[derive(Serialize, JsonSchema)]
-struct HindsightEntry<'a> {
-    /// Sum of the contexts of all calls in tokens.
-    tokens_sent: Tokens,
-    /// Largest context in tokens.
-    peak_tokens: Tokens,
-    /// Number of results cleared.
-    clearings: usize,
-    /// Cost of the calls. It may exceed that of the recorded run: a clearing writes the rest of the context to the cache
-    /// again.
-    cost: CostEntry<'a>,
-    /// Optimum in money; null if a price is unknown.
-    cheapest: Option<CheapestEntry>,
-}
-
-/// The hindsight optimum in money: the cheapest of the recorded run, no compaction, and clearing tool results after their
-/// last use, with a modelled cache.
-#[derive(Serialize, JsonSchema)]
-struct CheapestEntry {
-    /// What it does.
-    way: CheapestWay,
-    /// Its cost in USD, never above `recorded_usd`.
-    usd: Usd,
-    /// Cost of the recorded run by the same cache model, in USD.
-    recorded_usd: Usd,
-    /// Number of results cleared.
-    clearings: usize,
-    /// Sum of the contexts of all calls in tokens.
-    tokens_sent: Tokens,
-}
-
-/// Distances over which the agent used content again.
-#[derive(Serialize, JsonSchema)]
-struct ReuseEntry<'a> {
-    /// Distances in messages, for settings such as `keep_recent`.
-    keep_recent: CurveEntry<'a>,
-    /// Distances in tokens of tool results, for settings such as `prune_protect`.
-    prune_protect: CurveEntry<'a>,
-}
-
-/// Share of uses missed by value of a setting.
-#[derive(Serialize, JsonSchema)]
-struct CurveEntry<'a> {
-    /// Number of uses.
-    uses: usize,
-    /// Points of the curve.
-    points: Vec<CurvePoint>,
-    /// Smallest value that misses at most 5 % of the uses.
-    at_most_5_percent_from: u64,
-    /// Smallest value that misses at most 1 % of the uses.
-    at_most_1_percent_from: u64,
-    /// Values of the lanes.
-    lanes: Vec<CurrentEntry<'a>>,
-}
-
-/// A point of the curve.
-#[derive(Serialize, JsonSchema)]
-struct CurvePoint {
-    /// Value of the setting.
-    value: u64,
-    /// Share of uses missed, 0 to 1.
-    missed_share: Share,
-}
-
-/// The value of a lane's setting.
-#[derive(Serialize, JsonSchema)]
-struct CurrentEntry<'a> {
-    /// Name of the lane.
-    lane: &'a str,
-    /// Value of the setting.
-    value: u64,
-    /// Share of uses missed, 0 to 1.
-    missed_share: Share,
+    /// Not present, unless the summary contains it, whose text is not known.
+    unknown: Vec<T>,
 }
 
 impl Losses {
@@ -221,29 +140,11 @@ impl Losses {
             message: instruction.message + 1,
             text: &instruction.text,
         });
-        let best = &self.hindsight;
         LossEntry {
-            reread_lasts_messages: PAGE_IN,
+            counted_once_in_messages: PAGE_IN,
             lanes: LazyList::new(self.lanes.iter().map(|lane| self.lane(lane))),
             instructions: instructions.collect(),
             compactions: LazyList::new(self.compactions()),
-            hindsight: HindsightEntry {
-                tokens_sent: best.sent,
-                peak_tokens: best.peak,
-                clearings: best.clearings,
-                cost: cost(&best.cost),
-                cheapest: best.cheapest.map(|run| CheapestEntry {
-                    way: run.way,
-                    usd: run.usd,
-                    recorded_usd: run.recorded,
-                    clearings: run.clearings,
-                    tokens_sent: run.sent,
-                }),
-            },
-            reuse: ReuseEntry {
-                keep_recent: self.curve(&self.curves.messages, KnobRole::KeepRecent, &MESSAGES),
-                prune_protect: self.curve(&self.curves.results, KnobRole::PruneProtect, &RESULTS),
-            },
         }
     }
 
@@ -257,10 +158,9 @@ impl Losses {
             references: risk.uses,
             at_risk: risk.faults.len(),
             fewest_at_risk: risk.fewest,
-            reread_tokens: risk.refetch,
+            missing_tokens: risk.refetch,
             first_call: risk.horizon.map(|idx| idx + 1),
             edits: risk.edits,
-            saved_share: lane.saved,
             summaries_known: !lane.loss.is_predicted,
             references_at_risk: LazyList::new(faults.map(|fault| reference(&self.names, fault))),
             blind_edits: LazyList::new(risk.blind_edits.iter().map(blind_edit)),
@@ -299,34 +199,13 @@ impl Losses {
         SurvivalEntry {
             lane,
             summary_known: !left.is_predicted,
-            names: states(names.map(|(name, kept)| (self.names.word(*name), *kept))),
-            instructions: states(instructions.map(|(idx, kept)| (idx + 1, *kept))),
-            files: states(files.map(|(file, kept)| (&**file, *kept))),
+            names: states(
+                names.map(|(name, kept)| (self.names.word(*name), *kept)),
+                left,
+            ),
+            instructions: states(instructions.map(|(idx, kept)| (idx + 1, *kept)), left),
+            files: states(files.map(|(file, kept)| (&**file, *kept)), left),
         }
-    }
-
-    fn curve(&self, curve: &Distances, role: KnobRole, values: &[u64]) -> CurveEntry<'_> {
-        let current = self.current.iter().filter(|current| current.role == role);
-        let [five, one] = MISSES.map(|miss| curve.smallest(miss));
-        let point = |value: &u64| CurvePoint {
-            value: *value,
-            missed_share: curve.miss(*value),
-        };
-        CurveEntry {
-            uses: curve.uses(),
-            points: values.iter().map(point).collect(),
-            at_most_5_percent_from: five,
-            at_most_1_percent_from: one,
-            lanes: current.map(current_value).collect(),
-        }
-    }
-}
-
-fn current_value(current: &Current) -> CurrentEntry<'_> {
-    CurrentEntry {
-        lane: &current.lane,
-        value: current.value,
-        missed_share: current.miss,
     }
 }
 
@@ -336,7 +215,7 @@ fn reference<'a>(names: &'a Names, fault: &Fault) -> ReferenceEntry<'a> {
         message: fault.message + 1,
         source_message: fault.source + 1,
         name: names.word(fault.name),
-        reread_tokens: fault.refetch,
+        source_tokens: fault.refetch,
     }
 }
 
@@ -354,17 +233,19 @@ fn range(calls: &Range<usize>) -> [usize; 2] {
     [calls.start + 1, calls.end]
 }
 
-/// Sorts items by how much of them is left.
-fn states<T>(items: impl Iterator<Item = (T, Kept)>) -> States<T> {
+/// Sorts items by how much of them is left after a compaction.
+fn states<T>(items: impl Iterator<Item = (T, Kept)>, left: &Survival) -> States<T> {
     let mut states = States {
         verbatim: Vec::new(),
         partly: Vec::new(),
         missing: Vec::new(),
+        unknown: Vec::new(),
     };
     for (item, kept) in items {
         match kept {
             Kept::Verbatim => states.verbatim.push(item),
             Kept::Partly => states.partly.push(item),
+            Kept::Gone if left.is_predicted => states.unknown.push(item),
             Kept::Gone => states.missing.push(item),
         }
     }

@@ -1,13 +1,10 @@
-//! The losses of `plimsoll diagnose` as text.
+//! What the lanes removed, in the text of `plimsoll diagnose`.
 
 use super::Diagnosis;
-use super::losses::{Current, LaneLoss, MESSAGES, MISSES, RESULTS};
-use crate::analysis::loss::{Distances, Kept, PAGE_IN, Survival};
-use crate::cli::output::{clean, counted, percent, tokens};
-use crate::cli::presets::role_name;
-use crate::engine::KnobRole;
-use crate::figure::{usd, whole_percent};
-use crate::units::{Share, Tokens};
+use super::losses::LaneLoss;
+use crate::analysis::loss::{Kept, PAGE_IN, Survival};
+use crate::cli::output::{clean, counted, tokens};
+use crate::report::VALIDITY;
 use std::fmt::Write as _;
 
 impl Diagnosis<'_> {
@@ -15,8 +12,8 @@ impl Diagnosis<'_> {
         let losses = &self.losses;
         let _ = writeln!(
             text,
-            "\nreferences at risk (names the agent used again; no measure of quality)\n  {:<16} {:>12} {:>8} {:>9} {:>10} {:>12} {:>7}",
-            "", "at risk", "at best", "re-read", "from call", "blind edits", "saved"
+            "\nwhat was removed: references at risk (names that the agent used again)\n  {VALIDITY}\n  {:<16} {:>16} {:>9} {:>10} {:>12}",
+            "", "at risk", "tokens", "from call", "blind edits"
         );
         for lane in &losses.lanes {
             let name = clean(&lane.lane);
@@ -24,32 +21,10 @@ impl Diagnosis<'_> {
         }
         let _ = writeln!(
             text,
-            "  `recorded` is the noise floor: its references were derived, guessed or read elsewhere. After a miss, the content counts\n  as re-read for {PAGE_IN} messages. Predicted summaries count as empty; \"at best\" assumes that they hold the names used\n  most. Saved: share of the lossless maximum."
+            "  `recorded` is the noise floor: its references were derived, guessed or read elsewhere. A name counts once in {PAGE_IN}\n  messages. A range: the text of a summary is not known; it may hold none of the names, or those used most."
         );
-        self.hindsight(text);
         self.instructions(text);
         self.compacted(text);
-        self.reuse(text);
-    }
-
-    fn hindsight(&self, text: &mut String) {
-        let best = &self.losses.hindsight;
-        let _ = writeln!(
-            text,
-            "  Hindsight optimum (each tool result cleared after its last use, {}): {} tokens sent, peak {}.",
-            counted(best.clearings, "clearing"),
-            tokens(best.sent),
-            tokens(best.peak),
-        );
-        if let Some(cheapest) = &best.cheapest {
-            let _ = writeln!(
-                text,
-                "  In money: ≈{}, {}; what happened: ≈{} by the same cache model.",
-                usd(cheapest.usd),
-                cheapest.text(),
-                usd(cheapest.recorded),
-            );
-        }
     }
 
     fn instructions(&self, text: &mut String) {
@@ -72,7 +47,7 @@ impl Diagnosis<'_> {
                 text,
                 "  {:<16} {} gone at some call{since}",
                 clean(&lane.lane),
-                gone.count()
+                missing(gone.count(), lane.loss.is_predicted)
             );
         }
     }
@@ -111,91 +86,50 @@ impl Diagnosis<'_> {
             }
         }
     }
+}
 
-    fn reuse(&self, text: &mut String) {
-        let curves = &self.losses.curves;
-        if curves.messages.uses() == 0 {
-            return;
-        }
-        let _ = writeln!(
-            text,
-            "\nhow far back the agent reached: share of later uses missed"
-        );
-        self.curve(text, KnobRole::KeepRecent, &curves.messages, &MESSAGES);
-        self.curve(text, KnobRole::PruneProtect, &curves.results, &RESULTS);
-    }
-
-    fn curve(&self, text: &mut String, role: KnobRole, curve: &Distances, values: &[u64]) {
-        // Values after the first one that misses nothing are not listed.
-        let enough = values
-            .iter()
-            .position(|value| curve.miss(*value) == Share(0.0));
-        let values = &values[..enough.map_or(values.len(), |at| at + 1)];
-        let points: Vec<String> = values
-            .iter()
-            .map(|value| format!("{} {}", short(role, *value), percent(curve.miss(*value))))
-            .collect();
-        let smallest = MISSES.map(|miss| short(role, curve.smallest(miss)));
-        let _ = writeln!(
-            text,
-            "  {:<14} ({}): {}\n  {:<14} at most 5 % from {}, 1 % from {}",
-            role_name(role),
-            counted(curve.uses(), "use"),
-            points.join(", "),
-            "",
-            smallest[0],
-            smallest[1],
-        );
-        let here = self
-            .losses
-            .current
-            .iter()
-            .filter(|current| current.role == role);
-        for Current {
-            lane, value, miss, ..
-        } in here
-        {
-            let (lane, value) = (clean(lane), short(role, *value));
-            let _ = writeln!(text, "  {:<14} {lane} has {value}: {}", "", percent(*miss));
-        }
-    }
+/// Formats the number of items that a context lacks; a summary whose text is not known may hold all of them.
+fn missing(n: usize, is_unknown: bool) -> String {
+    range(if is_unknown { 0 } else { n }, n)
 }
 
 fn line(lane: &LaneLoss) -> String {
     let risk = &lane.loss.at_risk;
+    let at_risk = range(risk.fewest, risk.faults.len());
     format!(
-        "{:>12} {:>8} {:>9} {:>10} {:>12} {:>7}",
-        format!("{}/{}", risk.faults.len(), risk.uses),
-        risk.fewest,
+        "{:>16} {:>9} {:>10} {:>12}",
+        format!("{at_risk}/{}", risk.uses),
         tokens(risk.refetch),
         risk.horizon
             .map_or("–".to_owned(), |call| (call + 1).to_string()),
         format!("{}/{}", risk.blind_edits.len(), risk.edits),
-        lane.saved.map_or("–".to_owned(), whole_percent),
     )
 }
 
-fn short(role: KnobRole, value: u64) -> String {
-    match role {
-        KnobRole::PruneProtect => Tokens(value).short(),
-        _ => value.to_string(),
+/// Formats a number, or its bounds: `3-12`.
+fn range(low: usize, high: usize) -> String {
+    if low < high {
+        format!("{low}-{high}")
+    } else {
+        high.to_string()
     }
 }
 
 /// Formats the counts of items that are present verbatim, partly, and not at all.
 fn states(left: &Survival) -> [String; 3] {
+    let is_unknown = left.is_predicted;
     [
-        states_of(left.names.iter().map(|(_, kept)| *kept)),
-        states_of(left.instructions.iter().map(|(_, kept)| *kept)),
-        states_of(left.files.iter().map(|(_, kept)| *kept)),
+        states_of(left.names.iter().map(|(_, kept)| *kept), is_unknown),
+        states_of(left.instructions.iter().map(|(_, kept)| *kept), is_unknown),
+        states_of(left.files.iter().map(|(_, kept)| *kept), is_unknown),
     ]
 }
 
-fn states_of(all: impl Iterator<Item = Kept>) -> String {
+fn states_of(all: impl Iterator<Item = Kept>, is_unknown: bool) -> String {
     let mut n = [0; 3];
     all.for_each(|kept| n[kept as usize] += 1);
     if n == [0; 3] {
         return "–".to_owned();
     }
-    format!("{} / {} / {}", n[0], n[1], n[2])
+    format!("{} / {} / {}", n[0], n[1], missing(n[2], is_unknown))
 }

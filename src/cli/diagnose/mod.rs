@@ -6,6 +6,8 @@ mod lane_cost;
 mod losses;
 mod losses_json;
 mod losses_text;
+mod rereads_json;
+mod rereads_text;
 mod text;
 
 use super::args::{FileArg, GlobalOptions, calls};
@@ -16,6 +18,7 @@ use super::played::play;
 use super::status::Status;
 use crate::analysis::cost::{Audit, Bills, audit};
 use crate::analysis::insight::{Insight, InsightInput, Lane, card, insights, lane_insights, sort};
+use crate::analysis::rereads::{FileReads, RereadMeasure, RereadPrices};
 use crate::analysis::resent::{Growth, ResentMessage, growth, share_of_largest};
 use crate::analysis::{CallRange, Clause, Trigger};
 use crate::engine::Case;
@@ -65,6 +68,7 @@ struct Diagnosis<'a> {
     insights: Vec<Insight>,
     prices: Vec<ModelPrice<'a>>,
     lanes: Vec<LaneCost<'a>>,
+    files: &'a FileReads,
     losses: Losses,
     audit: Option<&'a Audit>,
     /// Tokens of the contexts of all calls.
@@ -130,7 +134,12 @@ impl Args {
         let compared = compared.filter(|played| !lanes::ALWAYS.contains(&&*played.lane));
         let compared = compared.map(|played| &played.outcome);
         let preset = lanes::working_preset(&loaded.case, "No compared policy", compared, shared);
-        let mut diagnosis = diagnose(&loaded, reserve, lanes, &bills, prices, audit.as_ref());
+        let measure = RereadMeasure {
+            model: shared.reread_model(),
+            files: &FileReads::new(&loaded.case),
+            prices: &RereadPrices::new(&bills, loaded.case.session.calls.len()),
+        };
+        let mut diagnosis = diagnose(&loaded, reserve, lanes, measure, prices, audit.as_ref());
         diagnosis.card.extend(preset);
         if shared.json {
             json(&diagnosis.json_output())?;
@@ -146,7 +155,7 @@ fn diagnose<'a>(
     loaded: &'a Loaded,
     reserve: Tokens,
     lanes: Vec<LaneCost<'a>>,
-    bills: &Bills<'_>,
+    measure: RereadMeasure<'a>,
     prices: Vec<ModelPrice<'a>>,
     audit: Option<&'a Audit>,
 ) -> Diagnosis<'a> {
@@ -158,10 +167,10 @@ fn diagnose<'a>(
         let found = insights(&input);
         (input, found)
     };
-    let lane_losses = || losses::losses(case, bills, &lanes, reserve);
+    let lane_losses = || losses::losses(case, measure, &lanes);
     let ((input, mut found), losses) = rayon::join(session_insights, lane_losses);
     found.extend(lanes.iter().flat_map(|lane| policy_insights(case, lane)));
-    found.extend(losses::insights(case, &losses));
+    found.extend(losses::insights(case, measure.files, &losses));
     sort(&mut found);
     let heaviest = input.resent.heaviest(&case.session, MAX_RESENT).into_iter();
     let most_resent = heaviest.map(|resent| {
@@ -182,6 +191,7 @@ fn diagnose<'a>(
         most_resent: most_resent.collect(),
         growth: largest_growth(&growth(case, recorded)),
         lanes,
+        files: measure.files,
         losses,
         audit,
     }

@@ -31,6 +31,7 @@ impl Diagnosis<'_> {
         if let Some(audit) = self.audit {
             audited(&mut text, audit);
         }
+        self.rereads_text(&mut text);
         self.losses_text(&mut text);
         self.most_resent(&mut text);
         text

@@ -89,7 +89,7 @@ pub(super) struct SurvivalEntry {
     partial: usize,
     /// Number of facts that it lacks.
     gone: usize,
-    /// Number of facts that only a predicted summary may hold.
+    /// Number of facts that only a predicted or encrypted summary may hold.
     unknown: usize,
     /// Share held verbatim or partly, of the facts whose state is known; null without such facts.
     survival: Option<Share>,

@@ -34,7 +34,7 @@ use std::path::{Path, PathBuf};
 /// Show which facts of a session each policy kept
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Without --policy: truncate, prune and summarize. A rewording counts as lost, so compare lanes.\n\nExamples:\n  plimsoll evaluate sample_sessions/compacted.jsonl --policy prune -o facts.html"
+    after_help = "Examples:\n  plimsoll evaluate sample_sessions/compacted.jsonl --policy prune -o facts.html"
 )]
 pub(super) struct Args {
     /// Session files or folders
@@ -44,7 +44,7 @@ pub(super) struct Args {
     #[arg(long)]
     all: bool,
     /// Write the result as a page: .html or .md
-    #[arg(short, long, value_name = "OUT", conflicts_with = "validity")]
+    #[arg(short, long, value_name = "OUT", conflicts_with_all = ["validity", "fit", "items"])]
     output: Option<PathBuf>,
     /// Score a compacted conversation or text of any program
     #[arg(long, value_name = "COMPACTED")]
@@ -52,9 +52,8 @@ pub(super) struct Args {
     /// Session that it was made from (required with --score)
     #[arg(long, value_name = "SESSION")]
     source: Option<PathBuf>,
-    /// Write the rates at which agents fetched lost and held facts again
-    #[arg(long, value_name = "OUT.md")]
-    validity: Option<PathBuf>,
+    #[command(flatten)]
+    validity: validity::ValidityArgs,
     #[command(flatten)]
     lanes: LaneArgs,
     #[command(flatten)]
@@ -122,10 +121,12 @@ impl Args {
             return self.output(page, &evaluations, shared);
         }
         let (lanes, none) = (self.lanes.lanes(shared)?, lanes::none(shared)?);
-        let targets = Targets::new("evaluate", &self.targets, shared)?;
-        if let Some(page) = &self.validity {
-            return validity::run(&targets, page, shared);
+        if self.validity.first().is_some() {
+            return self
+                .validity
+                .run(&self.targets, shared, shared.reread_model());
         }
+        let targets = Targets::new("evaluate", &self.targets, shared)?;
         let prices = Prices::in_use();
         if let Some(tier) = tier {
             return self.model.run(tier, &targets, &lanes, prices, page, shared);
@@ -162,14 +163,15 @@ impl Args {
         let model = has_model.then_some("--tier, --plant and the model");
         let all = self.all.then_some("--all");
         let (lanes, billing) = (self.lanes.first(), self.billing.first());
-        if let Some(page) = &self.validity {
+        self.validity.check()?;
+        if let Some(own) = self.validity.first() {
             if let Some(option) = score.or(model).or(all).or(lanes).or(billing) {
-                bail!("--validity reads recorded compactions: leave out {option}");
+                bail!("{own} reads recorded compactions: leave out {option}");
             }
             if is_json {
-                bail!("--validity writes a page: leave out --json");
+                bail!("{own} writes a file: leave out --json");
             }
-            return validity::check_name(page);
+            return Ok(());
         }
         if let Some(option) = model.filter(|_| is_score) {
             bail!("--score finds facts by rules: leave out {option}");

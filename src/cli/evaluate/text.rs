@@ -15,7 +15,7 @@ const MAX_COLUMNS: usize = 5;
 const MAX_TEXT: usize = 70;
 
 /// Meaning of the table of lanes.
-const EXPLANATION: &str = "The share of the facts that the last call had, verbatim or partly, of those that were not replaced before. A range: the text of a predicted summary is not known. – : the session states none.";
+const EXPLANATION: &str = "The share of the facts that the last call had, verbatim or partly, of those that were not replaced before. A range: the text of a predicted or encrypted summary is not known. – : the session states none.";
 /// Meaning of the table of a scored conversation or text.
 const SCORE_EXPLANATION: &str = "The share of the facts that this conversation or text has, verbatim or partly, of those that the source states and does not replace. A lane of `evaluate` counts at the last call: its answer is not part of the context, and a fact that is back by then counts as lost too. Tokens are calibrated as in the source. Those of a conversation include what is not recorded, such as the system prompt.";
 
@@ -259,7 +259,7 @@ fn lost_summary(lane: &EvaluatedLane) -> String {
         return format!("{} lost", counted(n_lost, "fact"));
     }
     let why = match (survival.has_removed, survival.of(None).unknown > 0) {
-        (_, true) => "unknown: only a predicted summary may hold what was removed",
+        (_, true) => "unknown: only a summary whose text is not known may hold what was removed",
         (true, false) => "lost no fact",
         (false, false) => "removed no message that states a fact, and lost none",
     };

@@ -16,7 +16,7 @@ pub(super) const FILE_KIND: OwnFileKind = OwnFileKind {
 };
 
 /// Version of the file format.
-const FORMAT_VERSION: u32 = 3;
+const FORMAT_VERSION: u32 = 4;
 
 /// A baseline file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,6 +55,8 @@ pub(super) struct BaselineSession {
     pub(super) window: u64,
     /// Prices and billing rules, as text.
     pub(super) prices: Vec<String>,
+    /// SHA-256 of the coefficients of expected re-reads.
+    pub(super) reread_model: String,
     /// Figures by lane.
     pub(super) lanes: BTreeMap<String, BaselineLane>,
 }
@@ -137,6 +139,9 @@ impl BaselineSession {
         }
         if self.prices != before.prices {
             changes.push("prices".to_owned());
+        }
+        if self.reread_model != before.reread_model {
+            changes.push("coefficients of expected re-reads".to_owned());
         }
         changes
     }

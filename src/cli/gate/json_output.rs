@@ -53,7 +53,7 @@ struct SessionEntry<'a> {
     passed: bool,
     /// Whether the content differs from the baseline's. Such a session fails and is not compared.
     content_changed: bool,
-    /// Differences of the conditions: window, tokenizer, prices.
+    /// Differences of the conditions: window, tokenizer, prices, coefficients of expected re-reads.
     changes: &'a [String],
     /// Checked lanes.
     lanes: Vec<LaneEntry<'a>>,

@@ -89,7 +89,7 @@ impl Args {
         let billing = options.billing.billing(prices)?;
         let (limits, mut sessions) = (options.limits(), Vec::new());
         let skipped = targets.each(shared, |id, case| {
-            let current = replay::session(case, &lanes, billing, id);
+            let current = replay::session(case, &lanes, billing, shared.reread_model(), id);
             let survival = replay::survival(case, &lanes, &limits.survival);
             let before = baseline
                 .as_ref()

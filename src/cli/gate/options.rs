@@ -34,9 +34,9 @@ pub(super) struct Options {
     /// Maximum cost of a session; +10% is relative to the baseline
     #[arg(long, value_name = "USD", value_parser = limit, help_heading = "Limits")]
     max_cost: Option<Limit>,
-    /// Maximum references at risk; +10% is relative to the baseline
+    /// Maximum expected re-reads; +10% is relative to the baseline
     #[arg(long, value_name = "N", value_parser = limit, help_heading = "Limits")]
-    max_at_risk: Option<Limit>,
+    max_rereads: Option<Limit>,
     /// Minimum survival: 90% (of constraints), file=90% (repeatable)
     #[arg(long, value_name = "[KIND=]SHARE", value_parser = min_survival, help_heading = "Limits")]
     min_survival: Vec<MinSurvival>,
@@ -79,7 +79,7 @@ impl Options {
         Limits {
             peak: self.max_peak,
             cost: self.max_cost,
-            at_risk: self.max_at_risk,
+            rereads: self.max_rereads,
             survival: self.min_survival.clone(),
             overflows: self.max_overflows,
             into_reserve: self.max_into_reserve,

@@ -4,6 +4,7 @@ use super::baseline::{BaselineLane, BaselineSession};
 use crate::analysis::cost::{Billing, Bills};
 use crate::analysis::facts::{Facts, LaneSurvival};
 use crate::analysis::loss::Names;
+use crate::analysis::rereads::{FileReads, RereadModel};
 use crate::analysis::tune::{Check, Figures, Gauge, MinSurvival};
 use crate::cli::billing::{ModelPrice, model_prices};
 use crate::cli::figures::FiguresEntry;
@@ -29,10 +30,11 @@ pub(super) fn session(
     case: &Case,
     lanes: &GatedLanes,
     billing: Billing<'_>,
+    model: &RereadModel,
     id: &SessionId,
 ) -> BaselineSession {
-    let names = Names::new(&case.session);
-    let gauge = Gauge::new(case, Bills::new(case, billing), &names);
+    let (names, files) = (Names::new(&case.session), FileReads::new(case));
+    let gauge = Gauge::new(case, Bills::new(case, billing), &names, (&files, model));
     let policies = lanes.policies.par_iter().zip(&lanes.hashes);
     let played = policies.map(|(lane, sha256)| {
         let figures = Figures::new(&gauge.assess(&lane.policy, &lane.knobs));
@@ -64,6 +66,7 @@ pub(super) fn session(
         counter: case.ledger.counter.name.to_owned(),
         window: case.windows.largest().0,
         prices: prices(&case.session, billing),
+        reread_model: fingerprint(model.to_toml().as_bytes()),
         lanes: played,
     }
 }

@@ -23,7 +23,6 @@ use std::path::{Path, PathBuf};
 pub(super) use native::{ExportedSettings, ImportedSettings};
 pub(super) use own::OwnPresetFile;
 pub(super) use show_json::PresetOutput;
-pub(super) use stage_words::role_name;
 
 /// List, show, export, import, save or remove presets
 #[derive(Debug, clap::Args)]

@@ -117,7 +117,7 @@ fn cut_action(cut: &Cut) -> String {
 }
 
 /// Returns the name of a role.
-pub(in crate::cli) fn role_name(role: KnobRole) -> &'static str {
+pub(super) fn role_name(role: KnobRole) -> &'static str {
     match role {
         KnobRole::CompressionTrigger => "compression_trigger",
         KnobRole::KeepRecent => "keep_recent",

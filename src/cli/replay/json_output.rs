@@ -1,9 +1,11 @@
 //! The result of `plimsoll replay` as JSON.
 
+use crate::analysis::rereads::ExpectedRereads;
 use crate::analysis::{Finding, FindingKind};
 use crate::cli::json_values::{Number, Object, Settings};
 use crate::cli::lazy_list::LazyList;
 use crate::cli::played::{compactions, policy_name};
+use crate::cli::rereads::RereadsEntry;
 use crate::engine::{Case, Effect, Event, Sample, WindowSource};
 use crate::exec::Loaded;
 use crate::report::Played;
@@ -70,6 +72,8 @@ struct LaneReplay<'a> {
     tokens_rejected: Tokens,
     /// Requests for summaries, not part of `tokens_sent`.
     summaries: Summaries,
+    /// Expected re-reads, not part of `tokens_sent`.
+    expected_rereads: RereadsEntry,
     /// Warnings about the run.
     warnings: Vec<String>,
     /// Defects of the policy that the run shows.
@@ -206,8 +210,10 @@ pub(super) fn json_output<'a>(
     loaded: &'a Loaded,
     output_reserve: Tokens,
     played: &'a [Played],
+    expected: &'a [ExpectedRereads],
 ) -> Replay<'a> {
     let case = &loaded.case;
+    let lanes = played.iter().zip(expected);
     Replay {
         format: case.session.source.format,
         title: &case.session.title,
@@ -217,11 +223,11 @@ pub(super) fn json_output<'a>(
         accuracy: case.ledger.accuracy.name(),
         counter: case.ledger.counter.name,
         calls: case.session.calls.len(),
-        lanes: LazyList::new(played.iter().map(|lane| lane_replay(case, lane))),
+        lanes: LazyList::new(lanes.map(|(lane, expected)| lane_replay(case, lane, expected))),
     }
 }
 
-fn lane_replay<'a>(case: &Case, lane: &'a Played) -> LaneReplay<'a> {
+fn lane_replay<'a>(case: &Case, lane: &'a Played, expected: &ExpectedRereads) -> LaneReplay<'a> {
     let outcome = &lane.outcome;
     let (peak, largest, halts) = (outcome.peak(), outcome.largest_call(), outcome.halts.iter());
     LaneReplay {
@@ -245,6 +251,7 @@ fn lane_replay<'a>(case: &Case, lane: &'a Played) -> LaneReplay<'a> {
             tokens_sent: outcome.summaries.sent,
             tokens_received: outcome.summaries.received,
         },
+        expected_rereads: RereadsEntry::from(expected),
         warnings: outcome.warnings.iter().map(ToString::to_string).collect(),
         findings: lane.findings.iter().map(finding).collect(),
         halts: halts

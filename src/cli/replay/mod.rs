@@ -8,6 +8,7 @@ use super::curve::CurveArgs;
 use super::lanes::{self, LaneArgs};
 use super::output::{json, print, print_wrapped};
 use super::played::play;
+use super::rereads::expected_rereads;
 use super::status::Status;
 use crate::report::series;
 pub(super) use json_output::Replay;
@@ -42,10 +43,13 @@ impl Args {
         let played = play(&loaded.case, none, lanes);
         if self.csv {
             print(&series(&played))?;
-        } else if shared.json {
-            json(&json_output(&loaded, reserve, &played))?;
         } else {
-            print_wrapped(&table(&loaded, reserve, &played))?;
+            let expected = expected_rereads(&loaded.case, shared.reread_model(), &played);
+            if shared.json {
+                json(&json_output(&loaded, reserve, &played, &expected))?;
+            } else {
+                print_wrapped(&table(&loaded, reserve, &played, &expected))?;
+            }
         }
         match curve {
             Some(curve) => curve.write(&loaded, reserve, &played),

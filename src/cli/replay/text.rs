@@ -1,12 +1,14 @@
 //! The result of `plimsoll replay` as text.
 
+use crate::analysis::rereads::ExpectedRereads;
 use crate::cli::output::{clean, counted, grouped, percent, tokens, width};
 use crate::cli::played::compactions;
 use crate::cli::settings::value_text;
 use crate::engine::{ActionKind, Budget, Effect, Event};
 use crate::exec::Loaded;
+use crate::figure::usd;
 use crate::report::{Played, accuracy_sentence, window_source};
-use crate::units::Tokens;
+use crate::units::{Tokens, Usd};
 use std::fmt::Write as _;
 
 /// Maximum number of events that are listed of one lane.
@@ -18,7 +20,12 @@ const SHORT_NAME: usize = 14;
 const FIGURES: usize = 66;
 
 /// Returns the table of lanes, followed by the events and findings of each.
-pub(super) fn table(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> String {
+pub(super) fn table(
+    loaded: &Loaded,
+    reserve: Tokens,
+    played: &[Played],
+    expected: &[ExpectedRereads],
+) -> String {
     let case = &loaded.case;
     let budget = Budget {
         window: case.windows.largest(),
@@ -95,6 +102,7 @@ pub(super) fn table(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> Stri
         );
     }
     asides(&mut text, played);
+    rereads(&mut text, played, expected);
     let has_entries = |l: &&Played| {
         !(l.outcome.events.is_empty() && l.outcome.warnings.is_empty() && l.findings.is_empty())
     };
@@ -127,6 +135,32 @@ fn asides(text: &mut String, played: &[Played]) {
             let _ = writeln!(text, "{name}: {figures}");
         }
     }
+}
+
+/// Adds the expected re-reads of the lanes: `expected re-reads: prune 1.3 (0.8 to 1.9; 8.2k tokens, $0.03)`.
+fn rereads(text: &mut String, played: &[Played], expected: &[ExpectedRereads]) {
+    let lanes = played.iter().zip(expected);
+    let lanes = lanes.filter(|(_, expected)| !expected.total.is_none());
+    let figures = lanes.map(|(lane, expected)| {
+        let total = &expected.total;
+        format!(
+            "{} {} ({}; {} tokens{})",
+            clean(&lane.lane),
+            total.number(),
+            total.files.range_text(),
+            tokens(Tokens(total.tokens.value as u64)),
+            total
+                .usd
+                .map_or_else(String::new, |price| format!(", {}", usd(Usd(price.value)))),
+        )
+    });
+    let figures: Vec<String> = figures.collect();
+    let figures = if figures.is_empty() {
+        "none".to_owned()
+    } else {
+        figures.join(", ")
+    };
+    let _ = writeln!(text, "expected re-reads: {figures}");
 }
 
 fn events(text: &mut String, lane: &Played) {

@@ -1,15 +1,16 @@
 //! The result of `plimsoll sweep` as JSON.
 
 use super::{Findings, Swept, Verb};
+use crate::analysis::rereads::Expected;
 use crate::analysis::tune::{
-    CostUnit, Point, RiskAxis, Robust, RuledOut, cost_unit, front, ruled_out_counts,
+    CostUnit, Point, Robust, RuledOut, Score, cost_unit, front, ruled_out_counts,
 };
 use crate::cli::figures::FiguresEntry;
 use crate::cli::json_values::Settings;
 use crate::cli::lazy_list::LazyList;
 use crate::cli::targets::SkippedEntry;
 use crate::engine::Policy;
-use crate::units::{Share, Tokens, Usd};
+use crate::units::{Tokens, Usd};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -18,8 +19,6 @@ use serde::Serialize;
 pub(in crate::cli) struct Sweep<'a> {
     /// Number of settings tried in each session.
     tried: usize,
-    /// Weight of risk against cost: 0 for cost only, 1 for risk only.
-    weight: Share,
     /// Swept sessions.
     sessions: Vec<SessionEntry<'a>>,
     /// The setting that is never far from the best of a session; null for one session, or if no setting works.
@@ -47,12 +46,15 @@ struct SessionEntry<'a> {
     output_reserve: Tokens,
     /// How exactly token counts are known: `reported`, `exact`, `calibrated` or `estimated`.
     accuracy: &'a str,
-    /// Unit by which settings are compared.
+    /// Unit in which settings are compared: their cost with expected re-reads.
     cost_unit: CostUnit,
-    /// References at risk of the recorded run: smaller numbers are noise. Null if the risk is lost facts.
-    noise_floor: Option<usize>,
     /// Cost of the recorded run in USD, with the provider's cache modelled as for the settings; null if it is unknown.
     recorded_modelled_cost: Option<Usd>,
+    /// Cost of the recorded run in USD, by its recorded cache counts; null if it is unknown. Equal to
+    /// `recorded_modelled_cost` if the file records none.
+    recorded_billed_cost: Option<Usd>,
+    /// Number of re-reads expected after the compactions of the recorded run; null if it is unknown.
+    recorded_expected_rereads: Option<Expected>,
     /// The settings. Other fields refer to them by position, from 0.
     points: LazyList<'a, PointEntry<'a>>,
     /// Numbers of settings that are ruled out, by reason, the most frequent first.
@@ -98,13 +100,12 @@ struct PointEntry<'a> {
     set: Vec<String>,
     /// Whether these are the current settings.
     current: bool,
-    /// Whether no other setting is better in cost, risk and peak.
+    /// Whether no other setting is better in cost with expected re-reads, peak, and lost rules of the user.
     on_front: bool,
     /// Figures of the replay; null if the setting was ruled out without one.
     figures: Option<FiguresEntry>,
-    /// References at risk if predicted summaries contained what was used most; null without figures. Computed for listed
-    /// settings only, otherwise equal to `figures.at_risk`.
-    fewest_at_risk: Option<usize>,
+    /// Cost with the price of the expected re-reads, in `cost_unit`; null without figures. Settings are compared by it.
+    cost_with_rereads: Option<Expected>,
     /// Why the setting is ruled out; null if it is not.
     ruled_out: Option<RuledOutEntry>,
 }
@@ -128,23 +129,22 @@ struct RecommendationEntry<'a> {
     point: usize,
     /// Position of the cheapest setting that could have been recommended.
     cheapest: usize,
-    /// Position of the setting with the lowest risk that could have been recommended.
-    safest: usize,
+    /// Number of settings that are as good as the cheapest: the intervals of `cost_with_rereads` overlap, or the costs
+    /// differ by less than 1 %. Of these, one with the fewest changes is recommended.
+    as_good: usize,
     /// Settings that differ from the policy's defaults, as `--set` takes them.
     set: Vec<String>,
     /// Command that writes the managed conversation with this setting; `FILE` takes the place of standard input. Null if
     /// the setting never acts.
     command: Option<String>,
-    /// Reason in sentences, compared with the recorded run. It counts predicted summaries as empty.
+    /// Reason in sentences, compared with the recorded run.
     text: &'a str,
     /// Whether the session fits without any action of the setting.
     never_acts: bool,
     /// The best setting that acts, if the recommended one never does; null if that acts or no other does.
     acting: Option<ActingEntry<'a>>,
-    /// The alternatives as a sentence; null if there are none.
+    /// The cheapest setting as a sentence; null if it is the recommended one.
     others: Option<&'a str>,
-    /// Tokens saved as a share of the lossless maximum; null if nothing could be saved.
-    saved_share: Option<Share>,
 }
 
 /// The best setting that acts.
@@ -186,8 +186,8 @@ struct RegretEntry<'a> {
     conversation: Option<usize>,
     /// Position of the session's best setting in `points`.
     best: usize,
-    /// Score of the robust setting divided by the smallest score, minus 1 (0 is the best); null if the setting is ruled
-    /// out in this session.
+    /// Cost with expected re-reads of the robust setting divided by the smallest one, minus 1 (0 is the best); null if the
+    /// setting is ruled out in this session.
     regret: Option<f64>,
 }
 
@@ -211,7 +211,6 @@ impl Findings {
         let robust = self.robust.as_ref().zip(first);
         Sweep {
             tried: first.map_or(0, |swept| swept.points.len()),
-            weight: self.weight,
             sessions: self.sessions.iter().map(|s| self.session(s)).collect(),
             robust: robust.map(|(robust, first)| self.robust(robust, &first.points)),
             skipped: self.skipped.json_output(),
@@ -219,7 +218,7 @@ impl Findings {
     }
 
     fn session<'a>(&'a self, swept: &'a Swept) -> SessionEntry<'a> {
-        let front = front(&swept.points);
+        let (front, unit) = (front(&swept.points), cost_unit(&swept.points));
         let points = swept.points.iter().enumerate();
         SessionEntry {
             file: &swept.id.file,
@@ -230,13 +229,13 @@ impl Findings {
             window: swept.window,
             output_reserve: swept.reserve,
             accuracy: swept.accuracy,
-            cost_unit: cost_unit(&swept.points),
-            noise_floor: (swept.risk == RiskAxis::References).then(|| swept.preference.noise()),
-            recorded_modelled_cost: swept.preference.recorded.and_then(|score| score.cost),
+            cost_unit: unit,
+            recorded_modelled_cost: swept.recorded.and_then(|score| score.cost),
+            recorded_billed_cost: swept.billed,
+            recorded_expected_rereads: swept.recorded.map(|score| score.rereads.files),
             points: LazyList::new(points.map(move |(idx, point)| PointEntry {
                 on_front: front.contains(&idx),
-                fewest_at_risk: swept.fewest.get(&idx).copied().or(at_risk(point)),
-                ..self.point(point)
+                ..self.point(point, unit)
             })),
             ruled_out: ruled_out_counts(&swept.points)
                 .iter()
@@ -271,18 +270,17 @@ impl Findings {
         Some(RecommendationEntry {
             point: found.point,
             cheapest: found.cheapest,
-            safest: found.safest,
+            as_good: found.as_good,
             set: self.set(point),
             command: point.acts().then(command),
             text: &found.text,
             never_acts: found.never_acts,
             acting,
             others: found.others.as_deref(),
-            saved_share: swept.saved,
         })
     }
 
-    fn point(&self, point: &Point) -> PointEntry<'_> {
+    fn point(&self, point: &Point, unit: CostUnit) -> PointEntry<'_> {
         let subject = &self.subjects[point.subject];
         PointEntry {
             lane: &subject.lane,
@@ -292,7 +290,7 @@ impl Findings {
             current: point.is_now,
             on_front: false,
             figures: point.score.map(FiguresEntry::from),
-            fewest_at_risk: at_risk(point),
+            cost_with_rereads: point.score.map(|score| with_rereads(&score, unit)),
             ruled_out: point.ruled_out.map(|why| ruled_out(why, &subject.policy)),
         }
     }
@@ -324,9 +322,14 @@ impl Findings {
     }
 }
 
-/// Returns the references at risk of a setting, with predicted summaries as empty.
-fn at_risk(point: &Point) -> Option<usize> {
-    Some(point.score?.risk.references)
+/// Returns the cost of a setting with its expected re-reads.
+fn with_rereads(score: &Score, unit: CostUnit) -> Expected {
+    let interval = unit.interval(score);
+    Expected {
+        value: unit.of(score),
+        low: interval.low,
+        high: interval.high,
+    }
 }
 
 fn ruled_out(ruled_out: RuledOut, policy: &Policy) -> RuledOutEntry {

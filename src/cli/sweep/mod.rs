@@ -14,7 +14,6 @@ use super::targets::{SessionId, Skipped, Targets};
 use crate::analysis::tune::{Point, Robust, Subject, SweptSession, changed_settings, plan, robust};
 use crate::exec::shell::{quoted, quoted_path};
 use crate::presets::prices::Prices;
-use crate::units::Share;
 pub(super) use json_output::Sweep;
 use options::{Options, Policies};
 use std::fmt::Write as _;
@@ -24,7 +23,7 @@ use swept::{SweepJob, Swept};
 /// Try many settings of policies over sessions and recommend one
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "In the table, > marks the recommendation, = the current settings, and * each setting that no other beats in cost, risk and peak. docs/numbers.md defines the figures. Sessions of a file with several are named FILE#N; --conversation N selects one.\n\nExamples:\n  plimsoll sweep sample_sessions/compacted.jsonl --policy prune\n  plimsoll sweep sample_sessions/compacted.jsonl --policy truncate --vary keep_recent=5..80"
+    after_help = "In the table, > marks the recommendation, = the current settings, and * each setting that no other beats in cost, peak and lost rules: constraints and decisions of the user, which no agent fetches again. docs/numbers.md defines the figures. Sessions of a file with several are named FILE#N; --conversation N selects one.\n\nExamples:\n  plimsoll sweep sample_sessions/compacted.jsonl --policy prune\n  plimsoll sweep sample_sessions/compacted.jsonl --policy truncate --vary keep_recent=5..80"
 )]
 pub(super) struct Args {
     /// Session files or folders
@@ -50,7 +49,6 @@ struct Findings {
     words: Vec<String>,
     /// Options of the command that apply to every session.
     shared: GlobalOptions,
-    weight: Share,
     sessions: Vec<Swept>,
     robust: Option<Robust>,
     /// Several files or several sessions of a file.
@@ -70,7 +68,7 @@ impl Args {
             subjects: &subjects,
             plan: &plan,
             billing,
-            options: &self.options,
+            model: shared.reread_model(),
         };
         let mut sessions = Vec::new();
         let skipped = targets.each(shared, |id, case| {
@@ -83,7 +81,6 @@ impl Args {
         let robust = (sessions.len() > 1).then(|| {
             let all = sessions.iter().map(|swept| SweptSession {
                 points: &swept.points,
-                preference: swept.preference,
             });
             robust(&all.collect::<Vec<_>>())
         });
@@ -91,7 +88,6 @@ impl Args {
             subjects,
             words,
             shared: shared.clone(),
-            weight: self.options.weight,
             are_many: targets.are_many() || sessions.len() > 1,
             sessions,
             robust: robust.flatten(),

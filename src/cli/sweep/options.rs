@@ -1,13 +1,12 @@
-//! Options of `plimsoll sweep`: the values to try, their number and the preference.
+//! Options of `plimsoll sweep`: the values to try and their number.
 
-use crate::analysis::tune::{Axis, RiskAxis, Scale, Subject, Values};
-use crate::cli::args::{GlobalOptions, fact_kind, number, share_number};
+use crate::analysis::tune::{Axis, Scale, Subject, Values};
+use crate::cli::args::{GlobalOptions, number, share_number};
 use crate::cli::billing::BillingArgs;
 use crate::cli::lanes::{Lane, LaneArgs};
 use crate::cli::nearest::unknown;
 use crate::cli::settings::{assignment, setting_names, value_of};
 use crate::engine::{Knob, Policy};
-use crate::units::Share;
 use anyhow::bail;
 
 /// Default number of settings.
@@ -24,12 +23,6 @@ pub(super) struct Options {
     /// Number of settings to try [default: 300, or all if every --vary lists its values]
     #[arg(long, value_name = "N", value_parser = points)]
     points: Option<usize>,
-    /// Preference from 0 (cost only) to 1 (risk only)
-    #[arg(long, value_name = "W", value_parser = weight, default_value = "0.5")]
-    pub(super) weight: Share,
-    /// Risk to compare: references, facts (all), or a kind of fact such as constraint or file
-    #[arg(long, value_name = "RISK", value_parser = risk, default_value = "references")]
-    pub(super) risk: RiskAxis,
     /// List every setting
     #[arg(long)]
     pub(super) all: bool,
@@ -47,15 +40,6 @@ pub(super) struct Policies {
     pub(super) subjects: Vec<Subject>,
     /// The policies as `--policy` names them.
     pub(super) words: Vec<String>,
-}
-
-/// Parses the name of a risk.
-fn risk(text: &str) -> anyhow::Result<RiskAxis> {
-    Ok(match text {
-        "references" => RiskAxis::References,
-        "facts" => RiskAxis::Facts(None),
-        name => RiskAxis::Facts(Some(fact_kind(name)?)),
-    })
 }
 
 /// `[LANE.]SETTING=VALUES` as typed.
@@ -216,12 +200,5 @@ fn points(text: &str) -> anyhow::Result<usize> {
     match number(text).filter(|n| n.fract() == 0.0 && (1.0..=MAX_POINTS as f64).contains(n)) {
         Some(n) => Ok(n as usize),
         None => bail!("give a whole number from 1 to {MAX_POINTS}"),
-    }
-}
-
-fn weight(text: &str) -> anyhow::Result<Share> {
-    match share_number(text).filter(|n| (0.0..=1.0).contains(n)) {
-        Some(n) => Ok(Share(n)),
-        None => bail!("give a number from 0 (cost only) to 1 (risk only)"),
     }
 }

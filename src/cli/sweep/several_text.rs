@@ -33,12 +33,12 @@ impl Findings {
         let _ = writeln!(
             text,
             "{:NAME$} {:>5} {:>17} {:>17} {:>7} {:>8}",
-            "session", "calls", "best: cost, risk", "one for all", "regret", "left out"
+            "session", "calls", "best", "one for all", "regret", "left out"
         );
         for (idx, swept) in self.sessions.iter().enumerate() {
             self.row(text, idx, swept, &names[idx]);
         }
-        text.push('\n');
+        text.push_str("  Cost with the price of the expected re-reads, and their number.\n\n");
         let all = self.sessions.iter().flat_map(|swept| &swept.points);
         if all.clone().any(|point| point.ruled_out.is_some()) {
             text.push_str("In all sessions together:\n");
@@ -85,11 +85,11 @@ impl Findings {
     fn compare_with_recorded(&self, text: &mut String, setting: usize) {
         let runs = self.sessions.iter().filter_map(|swept| {
             let score = swept.points[setting].valid()?;
-            Some((swept.preference.recorded?, score))
+            Some((swept.recorded?, score))
         });
         let costs = runs
             .clone()
-            .filter_map(|(was, is)| Some((was.cost?.0, is.cost?.0)));
+            .filter_map(|(was, is)| Some((was.cost?.0, is.cost.map(|_| CostUnit::Usd.of(is))?)));
         let (was, is) = costs.fold((0.0, 0.0), |(was, is), run| (was + run.0, is + run.1));
         if was > 0.0 {
             let [now, before] = [is, was].map(|cost| usd(Usd(cost)));
@@ -109,7 +109,7 @@ impl Findings {
         let of_all = |n: usize| format!("{n} of {}", counted(self.sessions.len(), "session"));
         let (idle, worse) = (
             n(&|_, is| !is.acts),
-            n(&|was, is| is.risk.count() > was.risk.count()),
+            n(&|was, is| is.rereads.files.low > was.rereads.files.high),
         );
         if idle > 0 {
             let _ = writeln!(text, "  never acts in {}, which fit", of_all(idle));
@@ -117,7 +117,7 @@ impl Findings {
         if worse > 0 {
             let _ = writeln!(
                 text,
-                "  loses more than the recorded run in {}",
+                "  more re-reads are expected than after the recorded compactions in {}",
                 of_all(worse)
             );
         }
@@ -131,7 +131,7 @@ impl Findings {
             CostUnit::Tokens => format!("{} tokens", cost(unit, point)),
         };
         let figures = |point: usize| match swept.points[point].valid() {
-            Some(score) => format!("{}, {}", paid(&swept.points[point]), score.risk.count()),
+            Some(score) => format!("{}, {}", paid(&swept.points[point]), score.rereads.number()),
             None => "does not work".to_owned(),
         };
         let best = swept.recommended.as_ref().map_or_else(

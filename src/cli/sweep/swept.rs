@@ -1,19 +1,17 @@
 //! A session with all settings tried on it, and the reference values for comparison.
 
-use super::options::Options;
 use crate::analysis::cost::{Billing, Bills};
-use crate::analysis::loss::{Names, hindsight, saved};
+use crate::analysis::loss::Names;
+use crate::analysis::rereads::{FileReads, RereadModel};
 use crate::analysis::tune::{
-    Alternative, Gauge, Point, Preference, Recommendation, RiskAxis, Subject, alternative, front,
-    recommend, sweep, trade_off,
+    Alternative, Gauge, Point, Recommendation, Score, Subject, alternative, recommend, sweep,
 };
 use crate::cli::targets::SessionId;
-use crate::engine::{Case, Policy, recorded, simulate};
+use crate::engine::{Case, Policy, recorded};
 use crate::presets;
 use crate::progress::Progress;
 use crate::report::{accuracy_sentence, window_source};
-use crate::units::{Share, Tokens};
-use std::collections::BTreeMap;
+use crate::units::{Tokens, Usd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -25,7 +23,8 @@ pub(super) struct SweepJob<'a> {
     pub(super) subjects: &'a [Subject],
     pub(super) plan: &'a [Point],
     pub(super) billing: Billing<'a>,
-    pub(super) options: &'a Options,
+    /// Coefficients of expected re-reads.
+    pub(super) model: &'a RereadModel,
 }
 
 /// A session with all its points.
@@ -43,15 +42,10 @@ pub(super) struct Swept {
     pub(super) recommended: Result<Recommendation, String>,
     /// Another policy that works, if no setting does.
     pub(super) alternative: Option<Alternative>,
-    /// The compared risk.
-    pub(super) risk: RiskAxis,
-    /// The weight of cost and risk, and the recorded run.
-    pub(super) preference: Preference,
-    /// References at risk if predicted summaries contain the names used most, by index of the point. Has only listed points
-    /// whose number is lower than with empty summaries.
-    pub(super) fewest: BTreeMap<usize, usize>,
-    /// Tokens that the recommended settings save, as a share of the lossless maximum.
-    pub(super) saved: Option<Share>,
+    /// The recorded run, with the provider's cache modelled as for the settings.
+    pub(super) recorded: Option<Score>,
+    /// Cost of the recorded run by its recorded cache counts; none if a price is unknown.
+    pub(super) billed: Option<Usd>,
 }
 
 impl Swept {
@@ -66,15 +60,14 @@ impl Swept {
             subjects,
             plan,
             billing,
-            options,
+            model,
         } = *job;
-        let names = Names::new(&case.session);
-        let facts = options.risk.compared_facts(&case.session);
+        let (names, files) = (Names::new(&case.session), FileReads::new(case));
         let bills = Bills::new(case, billing);
         let first = &subjects[0];
         let reserve = first.policy.output_reserve(&first.now, case, 0);
-        let gauge = Gauge::new(case, bills, &names).by_facts(facts.as_ref());
-        let gauge = gauge.against(&recorded(case, reserve, None));
+        let run = recorded(case, reserve, None);
+        let gauge = Gauge::new(case, bills, &names, (&files, model)).against(&run);
         let done = AtomicUsize::new(0);
         let found = |_: usize, _: &Point| {
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
@@ -89,14 +82,9 @@ impl Swept {
             &Progress::default(),
             &found,
         )?;
-        let preference = gauge.preference(options.weight);
-        let recommended = recommend(subjects, &points, preference);
+        let recommended = recommend(subjects, &points, gauge.recorded());
         let works = points.iter().any(|point| point.valid().is_some());
-        let other = || alternative(&gauge, &others(subjects), preference, &Progress::default());
-        let found = recommended.as_ref().ok();
-        let picked = found.map(|found| found.point);
-        let acting = found.and_then(|found| found.acting.as_ref());
-        let mentioned: Vec<usize> = picked.into_iter().chain(acting.map(|a| a.point)).collect();
+        let other = || alternative(&gauge, &others(subjects), &Progress::default());
         Ok(Self {
             id: id.clone(),
             format: case.session.source.format,
@@ -107,14 +95,9 @@ impl Swept {
             accuracy: case.ledger.accuracy.name(),
             accuracy_sentence: accuracy_sentence(case),
             reserve,
-            risk: options.risk,
-            preference,
+            recorded: gauge.recorded().copied(),
+            billed: gauge.recorded_score(&run).cost,
             alternative: if works { None } else { other() },
-            fewest: match facts {
-                Some(_) => BTreeMap::new(),
-                None => fewest(&gauge, subjects, &points, &mentioned),
-            },
-            saved: picked.and_then(|idx| saving(case, &names, subjects, &points[idx])),
             points,
             recommended,
         })
@@ -130,37 +113,4 @@ fn others(subjects: &[Subject]) -> Vec<Arc<Policy>> {
     others
         .filter_map(|preset| preset.policy().ok().map(Arc::new))
         .collect()
-}
-
-/// Returns the fewest references at risk of each listed point whose summaries could reduce them, by index of the point.
-fn fewest(
-    gauge: &Gauge<'_>,
-    subjects: &[Subject],
-    points: &[Point],
-    named: &[usize],
-) -> BTreeMap<usize, usize> {
-    let now = (0..points.len()).filter(|idx| points[*idx].is_now);
-    let listed = front(points).into_iter().chain(trade_off(points));
-    let fewest = |idx: usize| {
-        let point = &points[idx];
-        let most = point.score?.risk.references;
-        let policy = &subjects[point.subject].policy;
-        let fewest = gauge.fewest_at_risk(policy, &point.knobs);
-        (fewest < most).then_some((idx, fewest))
-    };
-    listed
-        .chain(now)
-        .chain(named.iter().copied())
-        .filter_map(fewest)
-        .collect()
-}
-
-/// Returns the tokens that a setting saves, as a share of the lossless maximum.
-fn saving(case: &Case, names: &Names, subjects: &[Subject], point: &Point) -> Option<Share> {
-    let subject = &subjects[point.subject];
-    let reserve = subject.policy.output_reserve(&point.knobs, case, 0);
-    let none = presets::by_name("none")?;
-    let lane = simulate(case, &subject.policy, &point.knobs, None);
-    let none = simulate(case, &none, &none.defaults(), None);
-    saved(&none, &hindsight(names, case, reserve), &lane)
 }

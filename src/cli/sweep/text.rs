@@ -2,14 +2,14 @@
 
 use super::{Findings, Swept, Verb};
 use crate::analysis::tune::{
-    CostUnit, Point, Recommendation, Risk, RiskAxis, Subject, changed_settings, cost_unit, front,
+    CostUnit, LostRules, Point, Recommendation, Subject, changed_settings, cost_unit, front,
     ruled_out_counts, trade_off,
 };
 use crate::cli::output::{clean, counted, percent, tokens};
 use crate::engine::Budget;
 use crate::exec::shell::quoted_path;
-use crate::figure::{grouped, usd};
-use crate::units::{Share, Tokens};
+use crate::figure::usd;
+use crate::units::{Tokens, Usd};
 use std::fmt::Write as _;
 
 /// Maximum number of rows of the front that are listed without `--all`.
@@ -48,6 +48,7 @@ impl Findings {
             tokens(usable.usable()),
             swept.accuracy_sentence,
         );
+        recorded(text, swept);
         self.tried(text, &swept.points);
         let recommended = swept.recommended.as_ref().ok();
         let rows = rows(&swept.points, recommended, all);
@@ -59,14 +60,10 @@ impl Findings {
         if !hidden.is_empty() {
             let _ = writeln!(
                 text,
-                "  and {} more that trade cost or risk for a lower peak (--all lists every setting)",
+                "  and {} more that trade cost for a lower peak or fewer lost rules (--all lists every setting)",
                 hidden.len()
             );
         }
-        if rows.iter().any(|idx| swept.fewest.contains_key(idx)) {
-            text.push_str("At risk: from predicted summaries that contain the names used most to empty ones. Settings are compared by the higher number.\n");
-        }
-        Self::recorded(text, swept);
         text.push('\n');
         match &swept.recommended {
             Err(why) => {
@@ -91,8 +88,12 @@ impl Findings {
         if let Some(others) = &found.others {
             let _ = writeln!(text, "{}", clean(others));
         }
-        if let Some(saved) = swept.saved {
-            let _ = writeln!(text, "{}", saved_text(saved));
+        if found.as_good > 1 {
+            let n = counted(found.as_good, "setting");
+            let _ = writeln!(
+                text,
+                "{n} are equally good: the intervals of their costs overlap, or they differ by less than 1 %."
+            );
         }
         let id = Some(&swept.id);
         if found.never_acts {
@@ -106,25 +107,6 @@ impl Findings {
             let command = self.command(&swept.points[acting.point], id, Verb::Replay);
             let _ = writeln!(text, "The best setting that acts: {reason}");
             let _ = writeln!(text, "  {}", clean(&command));
-        }
-    }
-
-    /// Writes `Recorded run: $3.66 by the same cache model; 12 at risk after 1 compaction (noise floor).`
-    fn recorded(text: &mut String, swept: &Swept) {
-        let Some(recorded) = swept.preference.recorded else {
-            return;
-        };
-        let compactions = counted(recorded.compactions, "compaction");
-        let cost = recorded
-            .cost
-            .map(|cost| format!("{} by the same cache model", usd(cost)));
-        let noise = (recorded.compactions > 0 && recorded.risk.lost.is_none()).then(|| {
-            let noise = swept.preference.noise();
-            format!("{noise} at risk after {compactions} (noise floor)")
-        });
-        let figures: Vec<String> = cost.into_iter().chain(noise).collect();
-        if !figures.is_empty() {
-            let _ = writeln!(text, "Recorded run: {}.", figures.join("; "));
         }
     }
 
@@ -181,15 +163,8 @@ impl Findings {
         };
         let _ = writeln!(
             text,
-            "    {:width$} {cost:>13} {:>8} {:>9} {:>12}  settings",
-            "lane",
-            if swept.risk == RiskAxis::References {
-                "at risk"
-            } else {
-                "lost"
-            },
-            "of usable",
-            "compactions"
+            "    {:width$} {cost:>13} {:>8} {:>9} {:>10} {:>11}  settings",
+            "lane", "re-reads", "of usable", "lost rules", "compactions"
         );
         let front = front(&swept.points);
         let picked = swept.recommended.as_ref().ok().map(|found| found.point);
@@ -204,8 +179,7 @@ impl Findings {
             .iter()
             .collect();
             let lane = clean(&self.subjects[point.subject].lane);
-            let fewest = swept.fewest.get(idx);
-            let figures = figures(point, unit, fewest);
+            let figures = figures(point, unit);
             let settings = self.settings(point);
             let why = point.ruled_out.map_or_else(String::new, |why| {
                 let policy = &self.subjects[point.subject].policy;
@@ -213,7 +187,12 @@ impl Findings {
             });
             let _ = writeln!(text, "{marks} {lane:width$} {figures}  {settings}{why}");
         }
-        text.push_str("  > recommended, = current settings (defaults and --set), * no other is better in cost, risk and peak\n");
+        text.push_str("  > recommended, = current settings (defaults and --set), * no other is better in cost, peak and lost rules\n");
+        text.push_str(match unit {
+            CostUnit::Usd => "  The cost includes the price of the expected re-reads.\n",
+            CostUnit::Tokens => "  The tokens include those of the expected re-reads.\n",
+        });
+        text.push_str("  Lost rules: constraints and decisions of the user that the last call lacks, such as 0/2; 0-2/2 if only a predicted summary may hold them.\n");
     }
 
     /// Formats the settings of a point that vary, with their values.
@@ -237,7 +216,36 @@ pub(super) fn write_ruled_out<'a>(text: &mut String, points: impl IntoIterator<I
     }
 }
 
-/// Returns the points to list: the front of cost and risk, those that the recommendation names and the current settings.
+/// Writes `Recorded run: $4.82 by the same cache model, $74.16 as billed; re-reads about 1.3 files (0.8 to 1.9), 8.2k tokens,
+/// $0.03 expected after 2 compactions.`
+fn recorded(text: &mut String, swept: &Swept) {
+    /// Minimum difference between the two costs that is shown.
+    const MIN_DIFFERENCE: f64 = 0.01;
+    let Some(recorded) = swept.recorded else {
+        return;
+    };
+    let cost = recorded.cost.map(|cost| {
+        let differs = |billed: &Usd| (billed.0 - cost.0).abs() > MIN_DIFFERENCE * cost.0;
+        let billed = swept.billed.filter(differs);
+        let billed = billed.map_or_else(String::new, |sum| format!(", {} as billed", usd(sum)));
+        format!("{} by the same cache model{billed}", usd(cost))
+    });
+    let rereads = (recorded.compactions > 0).then(|| {
+        let (words, n) = (recorded.rereads.words(), recorded.compactions);
+        let expected = if recorded.rereads.is_none() {
+            ""
+        } else {
+            " expected"
+        };
+        format!("{words}{expected} after {}", counted(n, "compaction"))
+    });
+    let figures: Vec<String> = cost.into_iter().chain(rereads).collect();
+    if !figures.is_empty() {
+        let _ = writeln!(text, "Recorded run: {}.", figures.join("; "));
+    }
+}
+
+/// Returns the points to list: the front, those that the recommendation names and the current settings.
 fn rows(points: &[Point], recommended: Option<&Recommendation>, all: bool) -> Vec<usize> {
     if all {
         return (0..points.len()).collect();
@@ -251,7 +259,7 @@ fn rows(points: &[Point], recommended: Option<&Recommendation>, all: bool) -> Ve
         let mut nth = 0..;
         rows.retain(|_| is_one(nth.next().unwrap_or(0)));
     }
-    let named = recommended.map(|found| [found.point, found.cheapest, found.safest]);
+    let named = recommended.map(|found| [found.point, found.cheapest]);
     let acting = recommended.and_then(|found| found.acting.as_ref());
     let named = named.into_iter().flatten();
     let others = named.chain(acting.map(|acting| acting.point));
@@ -267,50 +275,30 @@ fn rows(points: &[Point], recommended: Option<&Recommendation>, all: bool) -> Ve
     rows
 }
 
-fn figures(point: &Point, unit: CostUnit, fewest: Option<&usize>) -> String {
+fn figures(point: &Point, unit: CostUnit) -> String {
     let score = point.score;
-    let at_risk = |risk: Risk| match fewest {
-        Some(fewest) => format!(
-            "{}-{}",
-            grouped(*fewest as u64),
-            grouped(risk.references as u64)
-        ),
-        None if risk.is_judged() => grouped(risk.count() as u64),
-        None => "-".to_owned(),
+    let of_stated = |rules: LostRules| match rules.unknown {
+        0 => format!("{}/{}", rules.lost, rules.stated),
+        n => format!("{}-{}/{}", rules.lost, rules.lost + n, rules.stated),
     };
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
     format!(
-        "{:>13} {:>8} {:>9} {:>12}",
+        "{:>13} {:>8} {:>9} {:>10} {:>11}",
         cost(unit, point),
-        or_dash(score.map(|s| at_risk(s.risk))),
+        or_dash(score.map(|s| s.rereads.number())),
         or_dash(score.map(|s| percent(s.peak_share))),
+        or_dash(score.and_then(|s| s.user_rules).map(of_stated)),
         or_dash(score.map(|s| s.compactions.to_string())),
     )
 }
 
+/// Formats the cost of a point, with its expected re-reads.
 pub(super) fn cost(unit: CostUnit, point: &Point) -> String {
     let Some(score) = point.score else {
         return "–".to_owned();
     };
-    match (unit, score.cost) {
-        (CostUnit::Usd, Some(cost)) => usd(cost),
-        _ => tokens(Tokens(score.total.0)),
-    }
-}
-
-/// Formats the tokens that a setting saves, as a share of the lossless maximum.
-fn saved_text(saved: Share) -> String {
-    /// Maximum share that is printed. Higher ones mean that almost nothing could be saved without loss.
-    const MAX_SHARE: f64 = 10.0;
-    let share = percent(saved);
-    if saved.0 > MAX_SHARE {
-        "Saves many times the lossless maximum: it also removes content that is used later."
-            .to_owned()
-    } else if saved.0 > 1.0 {
-        format!(
-            "Saves {share} of the lossless maximum: it also removes content that is used later."
-        )
-    } else {
-        format!("Saves {share} of the lossless maximum.")
+    match unit {
+        CostUnit::Usd => usd(Usd(unit.of(&score))),
+        CostUnit::Tokens => tokens(Tokens(unit.of(&score) as u64)),
     }
 }

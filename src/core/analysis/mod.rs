@@ -18,11 +18,11 @@ mod nearest;
 pub mod next_action;
 pub mod probes;
 pub mod query;
+pub mod rereads;
 pub mod resent;
 pub mod statistics;
 mod trigger;
 pub mod tune;
-pub mod validity;
 mod verdict;
 
 pub use breakdown::{

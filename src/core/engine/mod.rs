@@ -63,7 +63,6 @@ pub use policy::{
 pub use received::{
     PartVisibility, PolicyText, Received, ReceivedChange, TextChange, TextKind, Visibility,
 };
-pub use run::hindsight::cleared_after;
 pub use run::recorded::recorded;
 pub use run::{Poll, Run, Schedule, drive, simulate};
 pub use summary::digest::digest;

@@ -4,14 +4,20 @@ use super::accuracy::{accuracy_sentence, window_source};
 use super::curve::{Curve, CurveKind, CurveLane, draw};
 use super::lane::lane_report;
 use super::redaction::{NameKind, Redactor, ReportText};
-use super::{About, Item, LaneReport, MessageNote, Report, SurvivalReport};
+use super::{About, Item, LaneReport, MessageNote, Report, RereadsReport, SurvivalReport};
+use crate::analysis::cost::{Billing, Bills};
+use crate::analysis::rereads::{
+    ExpectedRereads, FileReads, RereadMeasure, RereadModel, RereadPrices,
+};
 use crate::analysis::{
     Finding, Link, MessageName, PlayedLane, Severity, Trigger, tokens_by_tool, verdict,
 };
 use crate::engine::{Case, KnobValues, Outcome, Policy};
+use crate::presets::prices::Prices;
 use crate::safe_text::clean;
 use crate::session::{CallsFrom, Kind};
 use crate::units::{Share, Tokens};
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// A replayed lane.
@@ -46,6 +52,8 @@ pub struct Subject<'a> {
     pub lanes: &'a [Played],
     /// True if the format records compactions.
     pub records_compactions: bool,
+    /// Coefficients of expected re-reads.
+    pub reread_model: &'a RereadModel,
     /// Notes of the user on messages.
     pub notes: &'a BTreeMap<usize, String>,
 }
@@ -83,12 +91,16 @@ impl Report {
         let (verdict, severity) = sentence(subject, &mut redactor);
         let about = about(subject, &mut redactor);
         let kinds = subject.kinds();
+        let files = FileReads::new(subject.case);
+        let expected = subject.expected_rereads(&files);
         let lanes: Vec<LaneReport> = subject
             .lanes
             .iter()
             .zip(&kinds)
-            .map(|(lane, kind)| {
-                let mut report = lane_report(subject.case, lane, *kind, &mut redactor);
+            .zip(&expected)
+            .map(|((lane, kind), expected)| {
+                let rereads = RereadsReport::new(expected, &files, &mut redactor);
+                let mut report = lane_report(subject.case, lane, *kind, rereads, &mut redactor);
                 let is_known = *kind != CurveKind::Recorded || subject.records_compactions;
                 let compactions = report.figures.compactions;
                 report.figures.compactions = compactions.filter(|_| is_known);
@@ -122,6 +134,20 @@ impl<'a> Subject<'a> {
         let lanes = self.lanes.iter();
         let names = lanes.map(|lane| clean(&lane.lane).into_owned());
         self.curve(&self.kinds(), names.collect())
+    }
+
+    /// Returns the expected re-reads of each lane, at list prices.
+    fn expected_rereads(&self, files: &FileReads) -> Vec<ExpectedRereads> {
+        let bills = Bills::new(self.case, Billing::at(Prices::in_use()));
+        let measure = RereadMeasure {
+            model: self.reread_model,
+            files,
+            prices: &RereadPrices::new(&bills, self.case.session.calls.len()),
+        };
+        let lanes = self.lanes.par_iter();
+        lanes
+            .map(|lane| measure.rereads(self.case, &lane.outcome))
+            .collect()
     }
 
     fn curve(&self, kinds: &[CurveKind], names: Vec<String>) -> Curve<'a> {

@@ -4,8 +4,8 @@ use super::build::Played;
 use super::redaction::{NameKind, Redactor, ReportText};
 use super::removed::{removals, stage_of};
 use super::{
-    Belief, Column, CurveKind, EventReport, Figures, FindingReport, LaneReport, Peak, Setting,
-    SettingValue,
+    Belief, Column, CurveKind, EventReport, Figures, FindingReport, LaneReport, Peak,
+    RereadsReport, Setting, SettingValue,
 };
 use crate::engine::{ActionKind, Case, Count, Effect, Event, Knob, Outcome, Policy, Sample};
 use crate::tokens::Accuracy;
@@ -23,6 +23,7 @@ pub(super) fn lane_report(
     case: &Case,
     lane: &Played,
     kind: CurveKind,
+    rereads: RereadsReport,
     redactor: &mut Redactor,
 ) -> LaneReport {
     let outcome = &lane.outcome;
@@ -48,6 +49,7 @@ pub(super) fn lane_report(
         kind,
         settings: settings(lane, redactor),
         figures: figures(case, lane, kind),
+        rereads,
         columns: columns(case, outcome),
         belief: lane.policy.as_ref().and_then(|p| belief(p, outcome)),
         findings,

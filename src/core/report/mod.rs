@@ -16,6 +16,7 @@ mod page;
 mod query_help;
 mod redaction;
 mod removed;
+mod rereads;
 mod sentences;
 mod series;
 mod survival;
@@ -32,6 +33,7 @@ pub use markdown::{markdown, markdown_page};
 pub use page::Block;
 pub use query_help::QUERY_HELP;
 pub use redaction::{Plain, Redacted, ReportText};
+pub use rereads::{LikelyFile, MAX_REREAD_FILES, REREADS_HEAD, RereadsReport, rereads_cells};
 pub use series::{quoted, series};
 pub use survival::{
     LostLine, LostReport, SurvivalReport, SurvivalRow, VALIDITY, VALIDITY_SHORT, survival_share,
@@ -157,6 +159,8 @@ pub struct LaneReport {
     pub settings: Vec<Setting>,
     /// Its figures.
     pub figures: Figures,
+    /// Its expected re-reads.
+    pub rereads: RereadsReport,
     /// Fill of the context, in columns for a character drawing.
     pub columns: Vec<Column>,
     /// Largest difference between the system's own count and the actual one, if it counts differently.

@@ -3,6 +3,7 @@
 use super::{
     Belief, CurveKind, EventReport, Figures, LaneReport, Removal, Report, SettingValue, status_text,
 };
+use crate::analysis::rereads::WINDOW_CALLS;
 use crate::engine::{Effect, Event};
 use crate::figure::{counted, grouped, number, percent, quantity, tokens};
 use crate::units::Tokens;
@@ -75,6 +76,13 @@ impl Report {
         format!(
             "{reported} Other lanes are replays: counts are {}; the recorded agent's actions stay the same.{predicted}",
             about.accuracy
+        )
+    }
+
+    /// Explains the expected re-reads.
+    pub(super) fn rereads_note() -> String {
+        format!(
+            "Files that the agent is expected to read again within {WINDOW_CALLS} calls because a lane removed, cut or cleared their content, at list prices. In one session, the number varies more than its interval."
         )
     }
 

@@ -7,10 +7,11 @@ use crate::figure::{counted, grouped, number, percent};
 use crate::units::Share;
 use rayon::prelude::*;
 
-/// The conclusion of [`VALIDITY`].
+/// [`VALIDITY`] in fewer words.
 pub const VALIDITY_SHORT: &str = "A loss shows what was removed, not what was missed.";
-/// The published result in one sentence, shown where losses are shown (`docs/validity.md`).
-pub const VALIDITY: &str = "In recorded sessions, agents did not fetch lost facts again more often than those they still had (docs/validity.md): a loss shows what was removed, not what was missed.";
+/// The meaning of losses and references at risk, shown where they are shown (`docs/validity.md`).
+pub const VALIDITY: &str =
+    "They describe what was removed; they do not predict what the agent reads again.";
 
 /// Number of lost facts that are listed for each lane.
 const MAX_LOST: usize = 5;
@@ -89,7 +90,7 @@ impl SurvivalReport {
         let all = self.rows.last();
         let is_unknown = all.is_some_and(|row| row.lanes.iter().any(|lane| lane.unknown > 0));
         let unknown = if is_unknown {
-            " A range: the text of a predicted summary is not known."
+            " A range: the text of a predicted or encrypted summary is not known."
         } else {
             ""
         };

@@ -26,7 +26,7 @@ pub(super) use path::{file_name, parent_folder, require_parent};
 pub use path::{is_folder, is_taken};
 pub use picture::{check_picture, write_picture};
 pub(super) use private::{create_private_file, create_private_folder};
-pub use read::{is_damaged, must_exist, read_text};
+pub use read::{is_damaged, must_exist, read_packed_text, read_text};
 pub(super) use read::{read_all, read_bounded, read_file};
 pub use stamp::Stamp;
 pub(super) use unpack::unpacked;

@@ -252,6 +252,27 @@ pub fn read_text(path: &Path, most: u64) -> Result<String, LoadError> {
     })
 }
 
+/// Maximum size of a compressed text and of its content. The table behind the bundled coefficients has 2 MB.
+const MAX_TEXT: u64 = 256 << 20;
+
+/// Reads a regular file of UTF-8 text, also if it is compressed.
+pub fn read_packed_text(path: &Path) -> Result<String, LoadError> {
+    let bytes = read_bounded(path, MAX_TEXT)?;
+    let unreadable = |error: &dyn std::fmt::Display| {
+        LoadError(format!(
+            "cannot read {} ({error}); give a text file",
+            path.display()
+        ))
+    };
+    let mut text = String::new();
+    let unpacked = unpacked(bytes.as_slice()).map_err(|error| unreadable(&error))?;
+    let mut bounded = unpacked.bytes.take(MAX_TEXT);
+    bounded
+        .read_to_string(&mut text)
+        .map_err(|error| unreadable(&error))?;
+    Ok(text)
+}
+
 const FOLDER: &str = "a folder";
 const DEVICE: &str = "a device";
 

@@ -1,9 +1,11 @@
-//! Policies, tables of models and prices, and configurations in files of the user.
+//! Policies, tables of models and prices, coefficients and configurations in files of the user.
 
 mod own_presets;
 mod policy_file;
+mod reread_model;
 mod tables;
 
 pub use own_presets::{OwnPreset, OwnPresets, policy_text};
 pub use policy_file::{load_configuration, load_policy, read_configuration, save_policy};
+pub use reread_model::load_reread_model;
 pub use tables::{install_tables, kept_tables};

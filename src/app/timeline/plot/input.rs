@@ -36,8 +36,8 @@ pub struct TimelineInput<'a> {
     pub restarts: &'a [usize],
     /// Assumed provider errors, by call.
     pub errors: &'a [ProviderError],
-    /// Reference curves: a setting under the pointer, the hindsight optimum.
-    pub reference_curves: &'a [ReferenceCurve<'a>],
+    /// The curve of a setting under the pointer.
+    pub reference_curve: Option<ReferenceCurve<'a>>,
     /// The curve of another session; `None` without a comparison.
     pub compared_session: Option<&'a ComparedCurve<'a>>,
     /// Cumulative tokens by call; empty until known.
@@ -118,8 +118,8 @@ pub struct LaneLine<'a> {
     pub no_ops: &'a [usize],
     /// The first call of each run of calls at which its system would have stopped.
     pub halts: &'a [usize],
-    /// The first call that used content which the lane had removed. The line is dashed from there on.
-    pub horizon: Option<usize>,
+    /// The first call without a file's content that an earlier call had. The line is dashed from there on.
+    pub first_removal: Option<usize>,
     /// Its own count differs from the actual one, and is drawn while the lane has the focus.
     pub counts_otherwise: bool,
 }

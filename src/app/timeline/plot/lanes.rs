@@ -1,4 +1,4 @@
-//! Lines of the plot: lanes with their events, reported usage, reference curves, cursors.
+//! Lines of the plot: lanes with their events, reported usage, the reference curve, cursors.
 
 use super::chart::Chart;
 use super::dashes::{self, DashPattern};
@@ -19,7 +19,7 @@ const DASH: f32 = 6.0;
 /// Dash and gap of a policy's own count.
 pub(super) const COUNT_DASH: [f32; 2] = [2.0, 3.0];
 
-/// A lane's line: solid up to the first call that used removed content, then dashed.
+/// A lane's line: solid up to the first call without a file's content, then dashed.
 struct Line {
     color: Color32,
     width: f32,
@@ -67,7 +67,7 @@ pub(super) fn draw(chart: &Chart<'_>, _ui: &Ui, shapes: &mut Vec<Shape>) {
 }
 
 fn line(chart: &Chart<'_>, lane: &LaneLine<'_>, points: Vec<Pos2>) -> Line {
-    let (solid, dashed) = match lane.horizon {
+    let (solid, dashed) = match lane.first_removal {
         Some(call) => dashes::split_at(&points, chart.x(call)),
         None => (points.clone(), Vec::new()),
     };
@@ -181,36 +181,38 @@ fn cross(at: Pos2, palette: &Palette) -> impl Iterator<Item = Shape> {
     })
 }
 
-/// Draws reference curves, thin and dotted, each with its name at the end.
-pub(super) fn draw_references(chart: &Chart<'_>, ui: &Ui, shapes: &mut Vec<Shape>) {
-    let plot = chart.areas.plot;
+/// Draws the reference curve, thin and dotted, with its name at the end.
+pub(super) fn draw_reference(chart: &Chart<'_>, ui: &Ui, shapes: &mut Vec<Shape>) {
+    let Some(reference) = chart.input.reference_curve else {
+        return;
+    };
+    let (plot, color) = (chart.areas.plot, reference.color);
     let columns = Columns {
         from: chart.view.from,
         to: chart.view.to,
         count: plot.width().max(1.0) as usize,
         tolerance: 0.0,
     };
+    let points = chart.points(&reduce::curve(reference.samples, chart.axis, &columns));
+    shapes.extend(Shape::dotted_line(&points, color, 4.0, 1.0));
+    let end = points.iter().rev().find(|at| plot.x_range().contains(at.x));
+    let end = end.copied();
+    shapes.push(Shape::line(
+        points,
+        Stroke::new(1.0, color.gamma_multiply(0.45)),
+    ));
+    let Some(end) = end else {
+        return;
+    };
     let font = theme::small_strong().resolve(ui.style());
-    for reference in chart.input.reference_curves {
-        let color = reference.color;
-        let points = chart.points(&reduce::curve(reference.samples, chart.axis, &columns));
-        shapes.extend(Shape::dotted_line(&points, color, 4.0, 1.0));
-        let end = points.iter().rev().find(|at| plot.x_range().contains(at.x));
-        let end = end.copied();
-        shapes.push(Shape::line(
-            points,
-            Stroke::new(1.0, color.gamma_multiply(0.45)),
-        ));
-        let Some(end) = end else { continue };
-        let name = reference.name.to_owned();
-        let name = ui.painter().layout_no_wrap(name, font.clone(), color);
-        let left = (end.x - name.size().x - 10.0).max(plot.left() + 4.0);
-        let top = (end.y - name.size().y - 6.0).clamp(plot.top() + 2.0, plot.bottom() - 16.0);
-        let behind = Rect::from_min_size(pos2(left, top), name.size()).expand2(vec2(4.0, 1.0));
-        let fill = chart.palette.background.gamma_multiply(0.8);
-        shapes.push(Shape::rect_filled(behind, 3.0, fill));
-        shapes.push(Shape::galley(pos2(left, top), name, color));
-    }
+    let name = reference.name.to_owned();
+    let name = ui.painter().layout_no_wrap(name, font, color);
+    let left = (end.x - name.size().x - 10.0).max(plot.left() + 4.0);
+    let top = (end.y - name.size().y - 6.0).clamp(plot.top() + 2.0, plot.bottom() - 16.0);
+    let behind = Rect::from_min_size(pos2(left, top), name.size()).expand2(vec2(4.0, 1.0));
+    let fill = chart.palette.background.gamma_multiply(0.8);
+    shapes.push(Shape::rect_filled(behind, 3.0, fill));
+    shapes.push(Shape::galley(pos2(left, top), name, color));
 }
 
 /// Paints the selected call as a line, and the hovered one as a fainter line. Not clipped, so that the first and the last

@@ -29,7 +29,7 @@ const LAYERS: [(&str, Draw); 12] = [
     ("compared session", compared::draw),
     ("lanes", lanes::draw),
     ("events", lanes::draw_events),
-    ("reference curves", lanes::draw_references),
+    ("reference curve", lanes::draw_reference),
     ("zoom box", draw_zoom_box),
 ];
 

@@ -65,7 +65,7 @@ pub(super) fn input<'a>(
         recorded_compactions: &[],
         restarts: &[],
         errors: &[],
-        reference_curves: &[],
+        reference_curve: None,
         compared_session: None,
         heat: &[],
         selected: None,

@@ -36,7 +36,7 @@ pub(in crate::analysis) fn command(arguments: &Value) -> Option<String> {
 }
 
 /// Returns the path that a call names.
-pub(super) fn path(arguments: &Value) -> Option<&str> {
+pub(in crate::analysis) fn path(arguments: &Value) -> Option<&str> {
     first(arguments, &PATH_KEYS).and_then(Value::as_str)
 }
 

@@ -2,6 +2,7 @@
 
 use super::Facts;
 use super::text::StatedFact;
+use crate::analysis::rereads::is_encrypted;
 use crate::engine::{Case, Outcome, PartVisibility, Received, TextKind, Visibility};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ pub enum FactState {
     Partial,
     /// Neither form.
     Gone,
-    /// Unknown: the context has a predicted summary, whose text is not known.
+    /// Unknown: the context has a predicted or encrypted summary, whose text is not known.
     Unknown,
 }
 
@@ -98,8 +99,8 @@ struct Follower<'a> {
     visible: Vec<Visibility>,
     /// By fact: the number of places in the context that state it verbatim, and partly.
     places: Vec<[u32; 2]>,
-    /// Number of predicted texts in the context.
-    predicted: u32,
+    /// Number of predicted texts and encrypted summaries in the context.
+    unknown: u32,
     /// Facts whose places changed since the last call, each once.
     changed: Vec<u32>,
     /// By fact: whether it is in `changed`.
@@ -131,7 +132,7 @@ impl<'a> Follower<'a> {
             entered: 0,
             visible: messages.map(|message| first(message.in_history)).collect(),
             places: vec![[0; 2]; facts.all.len()],
-            predicted: 0,
+            unknown: 0,
             changed: Vec::new(),
             is_changed: vec![false; facts.all.len()],
             known: HashMap::new(),
@@ -145,7 +146,7 @@ impl<'a> Follower<'a> {
     fn advance(&mut self, call: usize) {
         let end = self.case.session.calls[call].context_end;
         let received = self.received;
-        let predicted_before = self.predicted;
+        let unknown_before = self.unknown;
         while let Some(change) = received.changes.get(self.next_change)
             && change.call as usize <= call
         {
@@ -167,11 +168,7 @@ impl<'a> Follower<'a> {
             self.next_text += 1;
             let text = &received.texts[change.text as usize];
             if text.is_predicted {
-                self.predicted = if change.is_there {
-                    self.predicted + 1
-                } else {
-                    self.predicted - 1
-                };
+                self.count_unknown(change.is_there);
             } else {
                 self.count_text(change.text, change.is_there);
             }
@@ -184,7 +181,7 @@ impl<'a> Follower<'a> {
             .facts
             .all
             .partition_point(|fact| (fact.message as usize) < end);
-        let first = if (self.predicted > 0) == (predicted_before > 0) {
+        let first = if (self.unknown > 0) == (unknown_before > 0) {
             self.stated
         } else {
             0
@@ -216,7 +213,7 @@ impl<'a> Follower<'a> {
         match self.places[fact] {
             [n, _] if n > 0 => FactState::Verbatim,
             [_, n] if n > 0 => FactState::Partial,
-            _ if self.predicted > 0 => FactState::Unknown,
+            _ if self.unknown > 0 => FactState::Unknown,
             _ => FactState::Gone,
         }
     }
@@ -242,7 +239,9 @@ impl<'a> Follower<'a> {
                 for part in parts {
                     self.add(facts.places.in_part(part), is_there);
                 }
-                if self.case.session.messages[message].is_summary {
+                if is_encrypted(&self.case.session, &[message]) {
+                    self.count_unknown(is_there);
+                } else if self.case.session.messages[message].is_summary {
                     self.count_words(message, is_there);
                 }
             }
@@ -262,6 +261,15 @@ impl<'a> Follower<'a> {
                 }
             }
         }
+    }
+
+    /// Counts a text that is not known.
+    fn count_unknown(&mut self, is_there: bool) {
+        self.unknown = if is_there {
+            self.unknown + 1
+        } else {
+            self.unknown - 1
+        };
     }
 
     /// Counts what the words of a recorded summary state.

@@ -12,7 +12,7 @@ mod scored;
 mod survival;
 mod text;
 
-pub(super) use call::{command as call_command, target as call_target};
+pub(super) use call::{command as call_command, path as call_path, target as call_target};
 pub use history::{FactHistory, FactState, StateChange};
 pub use scored::ScoredText;
 pub use survival::{KindSurvival, LaneSurvival, LostFact, total};
@@ -149,7 +149,7 @@ const MAX_PER_KIND: usize = 3_000;
 /// Returns the facts that are true at the end of a session ([`Facts::at_end`]), without the calls that use them. Faster
 /// than [`Facts::new`].
 pub fn at_end(session: &Session) -> Vec<Fact> {
-    let mut facts = Facts::stated(session).all;
+    let mut facts = Facts::stated(session, &FactKind::ALL).all;
     facts.retain(|fact| fact.until.is_none());
     facts
 }
@@ -170,12 +170,20 @@ pub struct Facts {
 impl Facts {
     /// Finds the facts of a session's history. Cost: linear in its text.
     pub fn new(session: &Session) -> Self {
+        Self::of_kinds(session, &FactKind::ALL)
+    }
+
+    /// Finds the facts of some kinds only.
+    pub fn of_kinds(session: &Session, kinds: &[FactKind]) -> Self {
+        let mut facts = Self::stated(session, kinds);
+        if facts.all.is_empty() {
+            return facts;
+        }
         let texts: Vec<Cow<'_, str>> = session
             .parts
             .par_iter()
             .map(|part| super::loss::part_text(&part.body))
             .collect();
-        let mut facts = Self::stated(session);
         facts.finder = text::Finder::new(&facts.searches);
         facts.places = places::Places::new(session, &texts, &facts);
         let uses = places::uses(session, &facts);
@@ -186,10 +194,11 @@ impl Facts {
     }
 
     /// Finds the facts without the places that repeat or use them.
-    fn stated(session: &Session) -> Self {
+    fn stated(session: &Session, kinds: &[FactKind]) -> Self {
         let mut facts = Self::default();
         let mut n_of = [0_usize; FactKind::ALL.len()];
-        for draft in extract::all(session) {
+        let drafts = extract::all(session).into_iter();
+        for draft in drafts.filter(|draft| kinds.contains(&draft.kind)) {
             let kind = draft.kind as usize;
             if n_of[kind] >= MAX_PER_KIND || draft.search.is_too_short() {
                 facts.left_out[kind] += 1;
@@ -221,11 +230,6 @@ impl Facts {
     /// Returns the facts that no later message replaced.
     pub fn at_end(&self) -> impl Iterator<Item = &Fact> {
         self.all.iter().filter(|fact| fact.until.is_none())
-    }
-
-    /// Returns the facts that a part of the session states.
-    pub(in crate::analysis) fn stated_in(&self, part: usize) -> &[text::StatedFact] {
-        self.places.in_part(part)
     }
 
     /// Returns the number of facts of a kind that are not followed: too short to be searched, or above the maximum of

@@ -47,7 +47,7 @@ impl Places {
 
     /// Returns the facts that a part states.
     pub(super) fn in_part(&self, part: usize) -> &[StatedFact] {
-        &self.by_part[part]
+        self.by_part.get(part).map_or(&[], |stated| stated)
     }
 }
 

@@ -18,7 +18,7 @@ pub struct KindSurvival {
     pub partial: usize,
     /// Those that it lacks.
     pub gone: usize,
-    /// Those that only a predicted summary may hold.
+    /// Those that only a summary may hold whose text is not known.
     pub unknown: usize,
 }
 

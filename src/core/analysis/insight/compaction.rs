@@ -5,6 +5,7 @@ use super::{
     whole_percent,
 };
 use crate::analysis::cost::{Break, Cause};
+use crate::session::RecordedCompaction;
 use crate::units::{Share, Tokens};
 use std::collections::HashSet;
 
@@ -259,4 +260,47 @@ fn advice(cause: Cause) -> &'static str {
             "Keep the start of the prompt unchanged from call to call; put changing content at its end."
         }
     }
+}
+
+/// Content below this is not reported: reminders and lists of tools that a program adds to a context have hundreds of tokens.
+const MIN_UNRECORDED: Tokens = Tokens(2_000);
+
+/// Reports content that the program put into the context after a recorded compaction without recording it, such as files that it
+/// attached again: the overhead that reported usage shows grew by more than the error of the counts.
+pub(super) fn unrecorded_content(input: &InsightInput<'_>) -> Vec<Insight> {
+    let (session, ledger) = (&input.case.session, &input.case.ledger);
+    let grown = |compaction: &RecordedCompaction| {
+        let call = compaction.call;
+        session.calls.get(call)?.usage?;
+        let before = ledger.overhead_at(call.checked_sub(1)?);
+        let more = ledger.overhead_at(call).0.checked_sub(before.0)?;
+        let context = input.recorded.samples.get(call)?.tokens.as_f64();
+        let is_visible = more >= MIN_UNRECORDED.0 && !ledger.is_within_error(more as f64, context);
+        is_visible.then_some((call, Tokens(more)))
+    };
+    let found: Vec<(usize, Tokens)> = session.compactions.iter().filter_map(grown).collect();
+    let Some((call, most)) = found.iter().copied().max_by_key(|(_, more)| *more) else {
+        return Vec::new();
+    };
+    vec![Insight {
+        text: format!(
+            "About {} tokens after {} are not recorded: losses and expected re-reads there are upper bounds.",
+            most.short(),
+            match found.len() {
+                1 => "a recorded compaction".to_owned(),
+                n => format!("one of {n} recorded compactions"),
+            }
+        ),
+        evidence: format!(
+            "call {} reports so much more than what is recorded explains, compared with the calls before the compaction",
+            call + 1
+        ),
+        advice: "The program may have attached files again: what looks lost may still be there.",
+        call: Some(call),
+        ..Insight::new(
+            InsightKind::UnrecordedContent,
+            Level::Note,
+            Certainty::Likely,
+        )
+    }]
 }

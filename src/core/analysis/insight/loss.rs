@@ -1,26 +1,27 @@
-//! Insights about missing content: edits without their text, missing instructions, and the fidelity horizon.
+//! Insights about missing content: edits without their text, missing instructions, and expected re-reads.
 
-use super::{Certainty, Insight, InsightKind, Level, counted, those, whole_percent};
+use super::{Certainty, Insight, InsightKind, Level, counted, whole_percent};
 use crate::analysis::loss::{Loss, Names};
+use crate::analysis::rereads::{ExpectedRereads, FileReads};
 use crate::engine::Case;
 use crate::units::Share;
 
 /// Maximum number of quoted characters of an instruction.
 const MAX_CHARS: usize = 80;
 
-/// Returns the insights about a lane's losses. `floor` is the loss of the lane `recorded`, whose references were derived,
-/// guessed or read elsewhere; `None` for that lane itself, of which only the instructions are reported.
+/// Returns the insights about a lane's losses and expected re-reads. `floor` is the loss of the lane `recorded`; `lane` is `None`
+/// for that lane itself, of which only the instructions are reported.
 pub fn loss_insights(
     case: &Case,
-    names: &Names,
+    (names, files): (&Names, &FileReads),
     lane: Option<&str>,
-    loss: &Loss,
+    (loss, expected): (&Loss, &ExpectedRereads),
     floor: &Loss,
 ) -> Vec<Insight> {
     let mut found = Vec::new();
     if lane.is_some() {
         found.extend(blind_edits(loss, floor));
-        found.extend(horizon(case, loss, floor));
+        found.extend(rereads(case, files, expected));
     }
     found.extend(instruction(case, names, loss));
     for insight in &mut found {
@@ -99,37 +100,36 @@ fn instruction(case: &Case, names: &Names, loss: &Loss) -> Option<Insight> {
     })
 }
 
-/// Reports the call from which the replay is an estimate.
-fn horizon(case: &Case, loss: &Loss, floor: &Loss) -> Option<Insight> {
-    let (risk, known) = (&loss.at_risk, &floor.at_risk);
-    if risk.faults.len() <= known.faults.len() {
+/// Reports the re-reads that a lane is expected to cause.
+fn rereads(case: &Case, files: &FileReads, own: &ExpectedRereads) -> Option<Insight> {
+    let first = own.removals.first()?;
+    if own.total.is_none() {
         return None;
     }
-    let call = risk.horizon?;
-    let at_best = if risk.fewest < risk.faults.len() {
-        format!(", {} at best", risk.fewest)
-    } else {
-        String::new()
-    };
-    let share = Share(call as f64 / case.session.calls.len().max(1) as f64);
+    let likely = own
+        .removals
+        .iter()
+        .max_by(|a, b| a.extra.total_cmp(&b.extra))?;
+    let share = Share(first.call as f64 / case.session.calls.len().max(1) as f64);
     Some(Insight {
-        message: risk.faults.first().map(|fault| fault.source),
+        message: Some(likely.message),
         text: format!(
-            "Up to call {} ({} of the session) the replay contains all references that the agent used; from there on it is an estimate.",
-            call + 1,
+            "Expected: the agent {}; up to call {} ({} of the session) it had every file that it read.",
+            own.total.words(),
+            first.call,
             whole_percent(share),
         ),
         evidence: format!(
-            "{} at risk of {} ({} in the recorded context{at_best}), {} tokens to re-read",
-            those(risk.faults.len(), "reference", "references"),
-            counted(risk.uses, "use"),
-            known.faults.len(),
-            risk.refetch.short(),
+            "{} of a file's content; most likely read again: {} ({}, removed at call {})",
+            counted(own.total.removals, "removal"),
+            files.name(likely.file),
+            whole_percent(Share(likely.probability)),
+            likely.call + 1,
         ),
-        advice: "Compare lanes by the count above that of the recorded context; it is not a measure of quality.",
-        call: Some(call),
+        advice: "Keep more recent tool results if re-reads cost more than keeping them: the cost with re-reads says so.",
+        call: Some(first.call),
         ..Insight::new(
-            InsightKind::FidelityHorizon,
+            InsightKind::ExpectedRereads,
             Level::Note,
             Certainty::Inferred,
         )

@@ -167,12 +167,14 @@ pub enum InsightKind {
     CountsDiffer,
     /// A warning of the run.
     Odd,
+    /// The first call after a recorded compaction is larger than what is recorded explains.
+    UnrecordedContent,
     /// Edits of text that the context no longer held.
     BlindEdits,
     /// A user instruction is missing from the context.
     InstructionGone,
-    /// The call from which a replay is an estimate.
-    FidelityHorizon,
+    /// Re-reads that the removals of a lane are expected to cause.
+    ExpectedRereads,
     /// A finding of a policy's run ([`super::FindingKind`]).
     #[serde(untagged)]
     Finding(super::FindingKind),
@@ -204,9 +206,10 @@ impl InsightKind {
             Self::OrphanedPairs => "orphaned_pairs",
             Self::CountsDiffer => "counts_differ",
             Self::Odd => "odd",
+            Self::UnrecordedContent => "unrecorded_content",
             Self::BlindEdits => "blind_edits",
             Self::InstructionGone => "instruction_gone",
-            Self::FidelityHorizon => "fidelity_horizon",
+            Self::ExpectedRereads => "expected_rereads",
             Self::Finding(kind) => kind.name(),
         }
     }
@@ -335,6 +338,7 @@ const DETECTORS: &[Detector] = &[
     compaction::fill,
     compaction::trigger_changed,
     compaction::repeated_calls,
+    compaction::unrecorded_content,
     compaction::cache_breaks,
     record::impossible_usage,
     record::cut_answers,

@@ -1,31 +1,25 @@
 //! References at risk: content that a policy removed and that the recorded agent used later.
 //!
 //! Content is identified by names: paths, symbols, hashes and numbers that the agent wrote again after they had left the
-//! context. References at risk do not measure quality: a model that lacks a file reads it again. Every count is shown
-//! next to that of the recorded lane. What the recorded lane lacks was derived, guessed or read elsewhere: the noise.
+//! context. They describe what was removed and do not predict what an agent reads again: see [`super::rereads`]. Every count is
+//! shown next to that of the recorded lane. What the recorded lane lacks was derived, guessed or read elsewhere: the noise.
 
-mod cheapest;
 mod edit;
-mod hindsight;
 mod instruction;
 mod names;
 mod parts;
 mod phrase;
-mod reuse;
 mod risk;
 mod standing;
 mod survival;
 mod visible;
 
-pub use cheapest::{CheapestRun, CheapestWay};
 pub(in crate::analysis) use edit::ToolCall;
-pub use hindsight::{hindsight, saved};
 pub use instruction::Instruction;
 pub(in crate::analysis) use instruction::{is_instruction, sentences};
 pub use names::Names;
 pub use parts::part_text;
-pub use reuse::{Distances, ReuseCurves, reuse_distances};
-pub use risk::{AtRisk, BlindEdit, Fault, PAGE_IN, most_at_risk, references_at_risk};
+pub use risk::{AtRisk, BlindEdit, Fault, PAGE_IN, blind_edits, references_at_risk};
 pub use standing::{Standing, standing};
 pub use survival::{Kept, Survival, survival};
 

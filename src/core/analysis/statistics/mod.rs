@@ -13,6 +13,6 @@ pub use estimate::{Conclusion, Estimate, Interval, MIN_CLUSTERS};
 pub use generator::Generator;
 pub use power::{Power, design_effect};
 pub use scores::{
-    BaselinedScore, ClusteredValue, PairedScore, difference_of_means, effect_retained,
-    effect_retained_value, mean, paired_difference,
+    BaselinedScore, ClusteredValue, PairedScore, Ratio, difference_of_means, effect_retained,
+    effect_retained_value, estimate_ratio, mean, paired_difference,
 };

@@ -89,6 +89,42 @@ pub fn difference_of_means(first: &[ClusteredValue], second: &[ClusteredValue]) 
     })
 }
 
+/// A ratio with its sums.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ratio {
+    /// Sum, or share, above the line.
+    pub above: f64,
+    /// Sum, or share, below the line.
+    pub below: f64,
+    /// The ratio with its interval.
+    pub estimate: Estimate,
+}
+
+/// Estimates a ratio over clusters: of sums (`[a, b]`), or of the shares `a / n_a` and `b / n_b` of different items.
+/// A row has the cluster and `[a, n_a, b, n_b]`.
+pub fn estimate_ratio(rows: &[(usize, [f64; 4])], of_shares: bool) -> Ratio {
+    let sides = move |[a, n_a, b, n_b]: [f64; 4]| {
+        if of_shares {
+            [a / n_a, b / n_b]
+        } else {
+            [a, b]
+        }
+    };
+    let mut sums = [0.0; 4];
+    for (_, row) in rows {
+        sums.iter_mut().zip(row).for_each(|(sum, own)| *sum += own);
+    }
+    let [above, below] = sides(sums);
+    Ratio {
+        above,
+        below,
+        estimate: estimate(rows, move |sums| {
+            let [above, below] = sides(sums);
+            (below > 0.0).then(|| above / below)
+        }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::Conclusion;

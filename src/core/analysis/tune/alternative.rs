@@ -1,6 +1,6 @@
 //! Another policy, if no setting that was tried works.
 
-use super::gauge::{Gauge, Preference};
+use super::gauge::Gauge;
 use super::recommend::recommend;
 use super::recommendation_text::sentence;
 use super::space::Subject;
@@ -24,7 +24,6 @@ pub struct Alternative {
 pub fn alternative(
     gauge: &Gauge<'_>,
     policies: &[Arc<Policy>],
-    preference: Preference,
     progress: &Progress,
 ) -> Option<Alternative> {
     // A policy without stages is no alternative.
@@ -39,11 +38,11 @@ pub fn alternative(
         .collect();
     let tried = plan(&subjects, subjects.len());
     let tried = sweep(gauge, &subjects, tried, progress, &|_, _| ()).ok()?;
-    let best = &tried[recommend(&subjects, &tried, preference).ok()?.point];
+    let best = &tried[recommend(&subjects, &tried, gauge.recorded()).ok()?.point];
     let policy = &subjects[best.subject].policy;
     Some(Alternative {
         policy: policy.name.clone(),
         label: policy.label.clone(),
-        text: sentence(&subjects, std::slice::from_ref(best), 0, preference),
+        text: sentence(&subjects, std::slice::from_ref(best), 0, gauge.recorded()),
     })
 }

@@ -1,7 +1,9 @@
-//! The Pareto front: settings that no other beats in cost, references at risk and peak together.
+//! The Pareto front: settings that no other beats in cost with expected re-reads, peak and lost rules of the user together.
 
 use super::gauge::Score;
 use super::sweep::Point;
+use crate::analysis::rereads::Expected;
+use crate::analysis::statistics::Interval;
 use crate::engine::KnobValues;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,11 +19,33 @@ pub enum CostUnit {
 }
 
 impl CostUnit {
-    /// Returns the cost of a score in this unit.
-    pub fn of(self, score: &Score) -> f64 {
+    /// Returns what the run of a score costs in this unit, without expected re-reads.
+    pub fn paid(self, score: &Score) -> f64 {
         match (self, score.cost) {
             (Self::Usd, Some(cost)) => cost.0,
             _ => score.total.as_f64(),
+        }
+    }
+
+    /// Returns the cost of the re-reads that a score expects.
+    pub fn rereads(self, score: &Score) -> Expected {
+        match (self, score.rereads.usd) {
+            (Self::Usd, Some(usd)) => usd,
+            _ => score.rereads.sent,
+        }
+    }
+
+    /// Returns the cost of a score in this unit, with its expected re-reads.
+    pub fn of(self, score: &Score) -> f64 {
+        self.paid(score) + self.rereads(score).value
+    }
+
+    /// Returns the 95 % interval of [`Self::of`].
+    pub fn interval(self, score: &Score) -> Interval {
+        let (paid, rereads) = (self.paid(score), self.rereads(score));
+        Interval {
+            low: paid + rereads.low,
+            high: paid + rereads.high,
         }
     }
 }
@@ -36,42 +60,33 @@ pub fn cost_unit(points: &[Point]) -> CostUnit {
     }
 }
 
-/// Cost, references at risk, and peak as a share of the usable window. Less is better.
+/// Cost, peak as a share of the usable window, and lost rules of the user: what money does not hold. Less is better.
 type Measure = [f64; 3];
 
 fn measure(score: &Score, unit: CostUnit) -> Measure {
-    [unit.of(score), risk(score), score.peak_share.0]
-}
-
-/// Returns the risk as a number to compare.
-pub(super) fn risk(score: &Score) -> f64 {
-    score.risk.count() as f64
+    let rules = score.user_rules.map_or(0, |rules| rules.lost);
+    [unit.of(score), score.peak_share.0, rules as f64]
 }
 
 /// Returns the indices of the points that no other beats in all three figures, cheapest first. Of equal points, the one
 /// with the fewest changes to the current settings.
 pub fn front(points: &[Point]) -> Vec<usize> {
-    nondominated(points, 3, |_| true)
+    nondominated(points, 3)
 }
 
-/// Returns the front by cost and references at risk only.
+/// Returns the front by cost and peak only.
 pub fn trade_off(points: &[Point]) -> Vec<usize> {
-    narrow_front(points, |_| true)
-}
-
-/// Returns the front by cost and references at risk of the points that satisfy a condition.
-pub(super) fn narrow_front(points: &[Point], holds: impl Fn(&Score) -> bool) -> Vec<usize> {
-    nondominated(points, 2, holds)
+    nondominated(points, 2)
 }
 
 /// Returns the front by the first `n_measures`; the others decide between equal points.
-fn nondominated(points: &[Point], n_measures: usize, holds: impl Fn(&Score) -> bool) -> Vec<usize> {
+fn nondominated(points: &[Point], n_measures: usize) -> Vec<usize> {
     let unit = cost_unit(points);
     let mut all: Vec<(Measure, usize, usize)> = points
         .iter()
         .enumerate()
         .filter_map(|(idx, point)| {
-            let score = point.valid().filter(|score| holds(score))?;
+            let score = point.valid()?;
             Some((measure(score, unit), changes(points, idx), idx))
         })
         .collect();

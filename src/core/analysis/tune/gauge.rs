@@ -1,34 +1,15 @@
-//! Scores a setting over a session: cost, references at risk and peak, or the reason why it is ruled out.
+//! Scores a setting over a session: cost, expected re-reads and peak, or the reason why it is ruled out.
 
 use super::first_read::{FirstRead, FirstReaders};
-use super::risk::{ComparedFacts, LostFacts, Risk};
 use super::ruled_out::{Reason, RuledOut};
 use crate::analysis::cost::{Bills, price_lane, price_recorded};
-use crate::analysis::facts::{FactKind, KindSurvival, LaneSurvival};
-use crate::analysis::loss::{AtRisk, Names, most_at_risk, references_at_risk};
+use crate::analysis::facts::{FactKind, Facts, LaneSurvival};
+use crate::analysis::loss::{BlindEdit, Names, blind_edits};
 use crate::analysis::lower_bound::LowerBounds;
+use crate::analysis::rereads::{FileReads, RereadMeasure, RereadModel, RereadPrices, RereadTotal};
 use crate::analysis::{FindingKind, flaws, thrashing_calls};
 use crate::engine::{ActionKind, Case, Effect, Event, Knob, KnobValues, Outcome, Policy, simulate};
 use crate::units::{Share, Tokens, Usd};
-
-/// The user's preference, and the run to compare with.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Preference {
-    /// Weight of references at risk: 0 compares cost only, 1 risk only.
-    pub weight: Share,
-    /// The recorded run, with the provider's cache modelled as for the settings; none if it is not known.
-    pub recorded: Option<Score>,
-}
-
-impl Preference {
-    /// Returns the references at risk of the recorded run: lower counts are not better. Zero for lost facts, since a rule
-    /// finds them, not the recorded agent.
-    pub fn noise(&self) -> usize {
-        let recorded = self.recorded.map(|score| score.risk);
-        let of_references = recorded.filter(|risk| risk.lost.is_none());
-        of_references.map_or(0, |risk| risk.references)
-    }
-}
 
 /// Score of a setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,8 +20,12 @@ pub struct Score {
     pub sent: Tokens,
     /// All tokens sent and received: calls, rejected attempts, and summary requests with their answers.
     pub total: Tokens,
-    /// Later uses of removed content by the recorded agent.
-    pub risk: Risk,
+    /// Re-reads that its removals are expected to cause.
+    pub rereads: RereadTotal,
+    /// Edits of removed text.
+    pub blind_edits: usize,
+    /// What the user said that the last call lacks; none if the session states no constraint and no decision.
+    pub user_rules: Option<LostRules>,
     /// The largest prompt.
     pub peak: Tokens,
     /// The largest context as a share of the usable window.
@@ -57,16 +42,23 @@ pub struct Score {
     pub into_reserve: usize,
 }
 
+/// The user's constraints and decisions that the last call of a run lacked. No agent fetches them again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostRules {
+    /// Number of those that no text of the context holds.
+    pub lost: usize,
+    /// Number of those that only a predicted summary may hold.
+    pub unknown: usize,
+    /// Number of all that were stated and not replaced.
+    pub stated: usize,
+}
+
+/// Kinds of facts that the user states and an agent cannot fetch again.
+const USER_RULES: [FactKind; 2] = [FactKind::Constraint, FactKind::Decision];
+
 /// Maximum peak of a recommended setting as a share of the usable window, since the next session may be longer.
 /// Settings above it are recommended only if there are no others.
 pub(super) const SAFE_PEAK: Share = Share(0.95);
-
-impl Score {
-    /// Returns whether the peak is at most [`SAFE_PEAK`].
-    pub(super) fn is_safe(&self) -> bool {
-        self.peak_share.0 <= SAFE_PEAK.0
-    }
-}
 
 /// The score of a setting, and the reasons to reject it.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,32 +76,36 @@ pub struct Gauge<'a> {
     floors: LowerBounds<'a>,
     bills: Bills<'a>,
     names: &'a Names,
+    files: &'a FileReads,
+    model: &'a RereadModel,
+    prices: RereadPrices,
     readers: FirstReaders,
-    /// The facts whose loss is the risk to compare; none for references at risk.
-    facts: Option<&'a ComparedFacts>,
+    /// The user's constraints and decisions.
+    rules: Facts,
     /// The score of the recorded run, if settings are compared with it.
     recorded: Option<Score>,
 }
 
 impl<'a> Gauge<'a> {
-    /// Creates a gauge; `names` is the index of the case's session.
-    pub fn new(case: &'a Case, bills: Bills<'a>, names: &'a Names) -> Self {
+    /// Creates a gauge; `names` and `files` are the indices of the case's session.
+    pub fn new(
+        case: &'a Case,
+        bills: Bills<'a>,
+        names: &'a Names,
+        (files, model): (&'a FileReads, &'a RereadModel),
+    ) -> Self {
         Self {
             floors: LowerBounds::new(case),
+            prices: RereadPrices::new(&bills, case.session.calls.len()),
             bills,
             names,
+            files,
+            model,
             readers: FirstReaders::new(case),
+            rules: Facts::of_kinds(&case.session, &USER_RULES),
             case,
-            facts: None,
             recorded: None,
         }
-    }
-
-    /// Compares settings by the facts that they lose, if given, instead of references at risk
-    /// ([`super::RiskAxis::compared_facts`]).
-    #[must_use]
-    pub fn by_facts(self, facts: Option<&'a ComparedFacts>) -> Self {
-        Self { facts, ..self }
     }
 
     /// Compares settings with the lane `recorded`: those with more blind edits are ruled out.
@@ -119,10 +115,9 @@ impl<'a> Gauge<'a> {
         Self { recorded, ..self }
     }
 
-    /// Returns the preference of a user who gives the risk this weight.
-    pub fn preference(&self, weight: Share) -> Preference {
-        let recorded = self.recorded;
-        Preference { weight, recorded }
+    /// Returns the score of the recorded run with the provider's cache modelled as for the settings, if it is known.
+    pub fn recorded(&self) -> Option<&Score> {
+        self.recorded.as_ref()
     }
 
     /// Assesses a setting. A setting that provably cannot work is not replayed.
@@ -170,20 +165,20 @@ impl<'a> Gauge<'a> {
 
     fn replay(&self, policy: &Policy, knobs: &KnobValues) -> Assessment {
         let outcome = simulate(self.case, policy, knobs, None);
-        let missed = most_at_risk(self.names, self.case, &outcome);
+        let blind = blind_edits(self.names, self.case, &outcome);
         let first_read = self.readers.check(self.case, &outcome);
         let mut reasons = self.reasons(policy, knobs, &outcome);
-        reasons.extend(self.reasons_from_losses(&missed, first_read));
+        reasons.extend(self.reasons_from_losses(&blind, first_read));
         Assessment {
             reasons,
-            score: self.score_with(&outcome, &missed, first_read),
+            score: self.score_with(&outcome, blind.len(), first_read),
         }
     }
 
     /// Returns the reasons that follow from what calls lacked.
     fn reasons_from_losses(
         &self,
-        missed: &AtRisk,
+        missed: &[BlindEdit],
         first_read: FirstRead,
     ) -> impl Iterator<Item = RuledOut> {
         let unread = first_read.call.map(|call| RuledOut {
@@ -191,13 +186,13 @@ impl<'a> Gauge<'a> {
             call,
             times: first_read.cut,
         });
-        let recorded = self.recorded.map(|score| score.risk.blind_edits);
-        let recorded = recorded.filter(|recorded| missed.blind_edits.len() > *recorded);
-        let first_edit = missed.blind_edits.first();
+        let recorded = self.recorded.map(|score| score.blind_edits);
+        let recorded = recorded.filter(|recorded| missed.len() > *recorded);
+        let first_edit = missed.first();
         let blind = recorded.zip(first_edit).map(|(recorded, edit)| RuledOut {
             reason: Reason::EditsBlindly { recorded },
             call: edit.call,
-            times: missed.blind_edits.len(),
+            times: missed.len(),
         });
         unread.into_iter().chain(blind)
     }
@@ -267,12 +262,12 @@ impl<'a> Gauge<'a> {
 
     /// Returns the score of a run.
     pub fn score(&self, outcome: &Outcome) -> Score {
-        let missed = most_at_risk(self.names, self.case, outcome);
+        let blind = blind_edits(self.names, self.case, outcome).len();
         let first_read = self.readers.check(self.case, outcome);
-        self.score_with(outcome, &missed, first_read)
+        self.score_with(outcome, blind, first_read)
     }
 
-    fn score_with(&self, outcome: &Outcome, missed: &AtRisk, first_read: FirstRead) -> Score {
+    fn score_with(&self, outcome: &Outcome, blind_edits: usize, first_read: FirstRead) -> Score {
         let removes = |event: &Event| {
             event.effect == Effect::Removed
                 && event.action != ActionKind::Repair
@@ -283,16 +278,9 @@ impl<'a> Gauge<'a> {
             cost: price_lane(&self.bills, outcome).total(),
             sent,
             total: sent + outcome.tokens_rejected + summaries.sent + summaries.received,
-            risk: Risk {
-                references: missed.faults.len(),
-                may_be_fewer: summaries.received > Tokens::ZERO,
-                blind_edits: missed.blind_edits.len(),
-                refetch: missed.refetch,
-                lost: self.facts.map(|compared| {
-                    let survival = LaneSurvival::new(&compared.facts, self.case, outcome);
-                    lost(survival.of(compared.kind), compared.kind)
-                }),
-            },
+            rereads: self.measure().total(self.case, outcome),
+            blind_edits,
+            user_rules: self.lost_rules(outcome),
             peak: outcome.peak().map_or(Tokens::ZERO, |peak| peak.tokens),
             peak_share: outcome.peak_share(),
             compactions: outcome.compactions,
@@ -303,18 +291,24 @@ impl<'a> Gauge<'a> {
         }
     }
 
-    /// Returns the references at risk if every predicted summary held, within its size, the names used most. [`Risk`]
-    /// has the largest possible number.
-    pub fn fewest_at_risk(&self, policy: &Policy, knobs: &KnobValues) -> usize {
-        let outcome = simulate(self.case, policy, knobs, None);
-        references_at_risk(self.names, self.case, &outcome).fewest
+    /// Returns the measure of expected re-reads.
+    pub fn measure(&self) -> RereadMeasure<'_> {
+        RereadMeasure {
+            model: self.model,
+            files: self.files,
+            prices: &self.prices,
+        }
     }
-}
 
-fn lost(survival: KindSurvival, kind: Option<FactKind>) -> LostFacts {
-    LostFacts {
-        kind,
-        lost: survival.gone + survival.unknown,
-        stated: survival.stated,
+    fn lost_rules(&self, outcome: &Outcome) -> Option<LostRules> {
+        if self.rules.all().is_empty() {
+            return None;
+        }
+        let survival = LaneSurvival::new(&self.rules, self.case, outcome).of(None);
+        Some(LostRules {
+            lost: survival.gone,
+            unknown: survival.unknown,
+            stated: survival.stated,
+        })
     }
 }

@@ -4,6 +4,7 @@ use super::gauge::{Assessment, Score};
 use super::ruled_out::Reason;
 use crate::analysis::FindingKind;
 use crate::analysis::facts::{FactKind, LaneSurvival, counted_facts};
+use crate::analysis::rereads::rereads_number;
 use crate::analysis::statistics::{Conclusion, Estimate};
 use crate::figure::{percent, usd};
 use crate::units::{Share, Tokens, Usd};
@@ -53,8 +54,8 @@ pub struct Limits {
     pub peak: Option<Share>,
     /// Maximum cost in dollars.
     pub cost: Option<Limit>,
-    /// Maximum references at risk.
-    pub at_risk: Option<Limit>,
+    /// Maximum expected re-reads.
+    pub rereads: Option<Limit>,
     /// Minimum survival of facts.
     pub survival: Vec<MinSurvival>,
     /// Maximum number of overflows.
@@ -143,7 +144,7 @@ impl Limits {
     /// Returns whether any limit applies without an earlier run.
     pub fn are_any(&self) -> bool {
         let is_own = |limit: Option<Limit>| matches!(limit, Some(Limit::AtMost(_)));
-        let figures = self.peak.is_some() || is_own(self.cost) || is_own(self.at_risk);
+        let figures = self.peak.is_some() || is_own(self.cost) || is_own(self.rereads);
         let counts = self.overflows.is_some() || self.into_reserve.is_some();
         figures || !self.survival.is_empty() || counts || self.no_thrash
     }
@@ -151,7 +152,7 @@ impl Limits {
     /// Returns whether any limit refers to an earlier run.
     pub fn need_before(&self) -> bool {
         let is_relative = |limit: Option<Limit>| matches!(limit, Some(Limit::Above(_)));
-        is_relative(self.cost) || is_relative(self.at_risk)
+        is_relative(self.cost) || is_relative(self.rereads)
     }
 }
 
@@ -163,8 +164,8 @@ pub enum Measure {
     Cost,
     /// Total tokens, if a price is unknown.
     TokensTotal,
-    /// References at risk.
-    AtRisk,
+    /// Expected re-reads.
+    Rereads,
     /// Survival of facts.
     Survival,
     /// Effect retained, as measured with a model.
@@ -185,7 +186,7 @@ impl Measure {
         match self {
             Self::Cost => "cost",
             Self::TokensTotal => "tokens_total",
-            Self::AtRisk => "at_risk",
+            Self::Rereads => "rereads",
             Self::Survival => "survival",
             Self::Retained => "retained",
             Self::Peak => "peak",
@@ -200,7 +201,7 @@ impl Measure {
         match self {
             Self::Cost => "cost",
             Self::TokensTotal => "tokens in total",
-            Self::AtRisk => "references at risk",
+            Self::Rereads => "expected re-reads",
             Self::Survival => "survival",
             Self::Retained => "effect retained",
             Self::Peak => "peak of the usable window",
@@ -233,12 +234,12 @@ pub fn checks(limits: &Limits, now: &Figures, before: Option<&Figures>) -> Vec<C
     };
     let mut found = Vec::new();
     checker.cost(&mut found);
-    let at_risk = |score: &Score| Some(score.risk.references as f64);
+    let rereads = |score: &Score| Some(score.rereads.files.value);
     checker.figure(
         &mut found,
-        (Measure::AtRisk, limits.at_risk),
-        at_risk,
-        whole,
+        (Measure::Rereads, limits.rereads),
+        rereads,
+        rereads_number,
     );
     let peak = limits.peak.map(|share| Limit::AtMost(share.0));
     let peak_of = |score: &Score| Some(score.peak_share.0);

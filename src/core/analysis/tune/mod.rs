@@ -1,4 +1,4 @@
-//! Tries many settings of policies over sessions and recommends one, by cost and risk: references at risk, or lost facts.
+//! Tries many settings of policies over sessions and recommends one, by its cost with the price of expected re-reads.
 //!
 //! A [`Subject`] is a policy with its current settings and the settings to vary. [`sweep`] replays them on all cores. A
 //! [`Point`] is one combination with its [`Score`], or the reason why it is ruled out ([`RuledOut`]). [`front`] returns the
@@ -16,7 +16,6 @@ mod gauge;
 mod limits;
 mod recommend;
 mod recommendation_text;
-mod risk;
 mod robust;
 mod ruled_out;
 mod space;
@@ -27,10 +26,9 @@ pub(super) use first_read::FirstReaders;
 pub use alternative::{Alternative, alternative};
 pub use changed_settings::{ChangedSetting, changed_settings};
 pub use front::{CostUnit, cost_unit, front, trade_off};
-pub use gauge::{Assessment, Gauge, Preference, Score};
+pub use gauge::{Assessment, Gauge, LostRules, Score};
 pub use limits::{Check, Figures, Limit, Limits, Measure, MinSurvival, check_retained, checks};
 pub use recommend::{Acting, Recommendation, candidates, recommend};
-pub use risk::{ComparedFacts, LostFacts, Risk, RiskAxis};
 pub use robust::{LeftOut, Regret, Robust, SweptSession, robust};
 pub use ruled_out::{Reason, RuledOut};
 pub use space::{Axis, Scale, Subject, Values};

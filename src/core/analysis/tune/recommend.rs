@@ -1,20 +1,18 @@
 //! Recommends one point with a reason.
 //!
-//! The weighted score of a point is the product of cost and risk, each to the power of its weight. The risk is the number
-//! of references, or the percentage of lost facts. The choice depends on ratios only, not on units or on other points. If
-//! some point keeps every user constraint, no other is recommended.
+//! Money is the measure: what the run costs plus the price of the re-reads that its removals are expected to cause. That price has
+//! an interval. Points whose intervals overlap are as good as each other; of those, the one with the fewest changes to the
+//! current settings is recommended. What money does not hold comes first: a point that keeps every constraint and decision of
+//! the user, and a peak with room for a longer session, if there is one.
 
-use super::front::{CostUnit, cost_unit, narrow_front, risk};
-use super::gauge::{Preference, Score};
-use super::recommendation_text::{all_lose, idle, not_judged, nothing_works, others, sentence};
+use super::front::{CostUnit, changes, cost_unit};
+use super::gauge::{SAFE_PEAK, Score};
+use super::recommendation_text::{all_lose, cheapest_text, idle, nothing_works, sentence};
 use super::space::Subject;
 use super::sweep::Point;
 
-/// Minimum improvement over the current settings.
+/// Minimum improvement over a simpler setting, whatever the intervals: the error of a calibrated count is about this large.
 const MIN_GAIN: f64 = 0.01;
-
-/// Added to counts of references and percentages of facts before they are compared, so that 1 is not infinitely worse than 0.
-const ADDED: f64 = 10.0;
 
 /// The recommended point.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,15 +21,15 @@ pub struct Recommendation {
     pub point: usize,
     /// Index of the cheapest candidate.
     pub cheapest: usize,
-    /// Index of the candidate with the fewest references at risk.
-    pub safest: usize,
+    /// Number of candidates that are as good: their intervals overlap with that of the cheapest.
+    pub as_good: usize,
     /// The reason, in sentences.
     pub text: String,
     /// Whether the point never acts in this session.
     pub never_acts: bool,
     /// The best point that acts, if the recommended one never does.
     pub acting: Option<Acting>,
-    /// The cheapest and safest candidates, as a sentence, if there are others.
+    /// The cheapest candidate, as a sentence, if it is another one.
     pub others: Option<String>,
 }
 
@@ -44,114 +42,112 @@ pub struct Acting {
     pub text: String,
 }
 
-/// Recommends the best point by cost and references at risk.
+/// Recommends the best point by cost with expected re-reads. `recorded` is the recorded run, if it is known.
 ///
 /// # Errors
 /// The reason why nothing is recommended, as a sentence.
 pub fn recommend(
     subjects: &[Subject],
     points: &[Point],
-    preference: Preference,
+    recorded: Option<&Score>,
 ) -> Result<Recommendation, String> {
-    let candidates = candidates(points);
-    let point = choose(points, &candidates, preference);
-    if preference.weight.0 > 0.0
-        && let Some(why) = not_judged(points, &candidates)
-    {
-        return Err(why);
-    }
-    let ends = candidates.first().zip(candidates.last());
-    let none = || nothing_works(subjects, points);
-    let (point, (cheapest, safest)) = point.zip(ends).ok_or_else(none)?;
-    let text = |idx: usize| sentence(subjects, points, idx, preference) + all_lose(points, idx);
-    let never_acts = !points[point].acts();
-    let acting = never_acts
-        .then(|| best_acting(points, preference))
-        .flatten();
+    let all = candidates(points);
+    let picked = pick(points, &all).ok_or_else(|| nothing_works(subjects, points))?;
+    let text = |idx: usize| sentence(subjects, points, idx, recorded) + all_lose(points, idx);
+    let never_acts = !points[picked.point].acts();
+    let acting = never_acts.then(|| {
+        let acting = candidates_that(points, |score| score.acts);
+        pick(points, &acting).map(|picked| picked.point)
+    });
+    let acting = acting.flatten();
     let finding = never_acts.then(|| format!("{} ", idle(acting.is_some())));
     Ok(Recommendation {
-        point,
-        cheapest: *cheapest,
-        safest: *safest,
-        text: finding.unwrap_or_default() + &text(point),
+        point: picked.point,
+        cheapest: picked.cheapest,
+        as_good: picked.as_good,
+        text: finding.unwrap_or_default() + &text(picked.point),
         never_acts,
         acting: acting.map(|point| Acting {
             point,
             text: text(point),
         }),
-        others: others(points, [point, *cheapest, *safest]),
+        others: cheapest_text(points, picked.point, picked.cheapest),
     })
 }
 
-/// Returns the best point that acts.
-fn best_acting(points: &[Point], preference: Preference) -> Option<usize> {
-    choose(
-        points,
-        &candidates_that(points, |score| score.acts),
-        preference,
-    )
-}
-
-/// Returns the best candidate: one that keeps every user constraint, if there is one.
-fn choose(points: &[Point], candidates: &[usize], preference: Preference) -> Option<usize> {
-    let keeping = |idx: &usize| points[*idx].keeps_constraints();
-    let keeping: Vec<usize> = candidates.iter().copied().filter(keeping).collect();
-    if keeping.is_empty() || preference.weight.0 <= 0.0 {
-        pick(points, candidates, preference)
-    } else {
-        pick(points, &keeping, preference)
-    }
-}
-
-/// Returns the candidates, cheapest first: points that no other beats in cost and references at risk. Points with a peak
-/// above 95 % of the usable window are excluded if others work.
+/// Returns the candidates, cheapest first: of the points that work, those that lose no constraint and no decision of the user, if
+/// there are any; of these, those with a peak of at most 95 % of the usable window, if there are any.
 pub fn candidates(points: &[Point]) -> Vec<usize> {
     candidates_that(points, |_| true)
 }
 
 fn candidates_that(points: &[Point], holds: impl Fn(&Score) -> bool) -> Vec<usize> {
-    let safe = narrow_front(points, |score| score.is_safe() && holds(score));
-    if safe.is_empty() {
-        narrow_front(points, holds)
-    } else {
-        safe
-    }
-}
-
-fn pick(points: &[Point], candidates: &[usize], preference: Preference) -> Option<usize> {
     let unit = cost_unit(points);
-    let score =
-        |idx: usize| weighted_score(unit, &points[idx], preference).unwrap_or(f64::INFINITY);
-    let by_score = |a: &usize, b: &usize| score(*a).total_cmp(&score(*b));
-    let best = candidates.iter().copied().min_by(by_score)?;
-    // A change of settings must improve something.
-    let is_safe = |idx: usize| points[idx].valid().is_some_and(Score::is_safe);
-    let is_good = |idx: &usize| {
-        let point = &points[*idx];
-        let is_present = point.is_now && point.subject == points[best].subject;
-        is_present
-            && point.acts() == points[best].acts()
-            && is_safe(*idx) >= is_safe(best)
-            && point.keeps_constraints() >= points[best].keeps_constraints()
-            && regret(score(*idx), score(best)) < MIN_GAIN
-    };
-    (0..points.len()).find(is_good).or(Some(best))
+    let works = |idx: &usize| points[*idx].valid().is_some_and(&holds);
+    let mut found: Vec<usize> = (0..points.len()).filter(works).collect();
+    let lost = |idx: &usize| points[*idx].lost_rules();
+    if found.iter().map(lost).min() == Some(0) {
+        found.retain(|idx| lost(idx) == 0);
+    }
+    let is_safe = |idx: &usize| points[*idx].valid().is_some_and(Score::is_safe);
+    if found.iter().any(is_safe) {
+        found.retain(is_safe);
+    }
+    let cost = |idx: &usize| cost(unit, points, *idx);
+    found.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
+    found
 }
 
-/// Returns the logarithm of a point's weighted score; none if it is ruled out.
-pub(super) fn weighted_score(unit: CostUnit, point: &Point, preference: Preference) -> Option<f64> {
-    let score = point.valid()?;
-    let weight = preference.weight.0.clamp(0.0, 1.0);
-    let cost = unit.of(score).max(1e-9).ln();
-    let risk = match score.risk.lost {
-        Some(lost) => 100.0 * lost.lost as f64 / lost.stated.max(1) as f64,
-        None => risk(score).max(preference.noise() as f64),
-    };
-    let risk = (risk + ADDED).ln();
-    Some((1.0 - weight) * cost + weight * risk)
+/// Returns the cost of a point; infinite if it does not work.
+pub(super) fn cost(unit: CostUnit, points: &[Point], idx: usize) -> f64 {
+    points[idx]
+        .valid()
+        .map_or(f64::INFINITY, |score| unit.of(score))
 }
 
-/// Returns the relative difference between two weighted scores.
-pub(super) fn regret(score: f64, least: f64) -> f64 {
-    (score - least).exp_m1()
+/// A choice among candidates.
+struct Picked {
+    point: usize,
+    cheapest: usize,
+    as_good: usize,
+}
+
+/// Picks the simplest of the candidates that are as good as the cheapest.
+fn pick(points: &[Point], candidates: &[usize]) -> Option<Picked> {
+    let unit = cost_unit(points);
+    let cheapest = *candidates.first()?;
+    let best = points[cheapest].valid()?;
+    let (least, high) = (unit.of(best), unit.interval(best).high);
+    let is_as_good = |idx: &usize| {
+        points[*idx].valid().is_some_and(|score| {
+            unit.interval(score).low <= high || unit.of(score) < least * (1.0 + MIN_GAIN)
+        })
+    };
+    let as_good: Vec<usize> = candidates.iter().copied().filter(is_as_good).collect();
+    // Of several policies, the cheapest one's: changes count from the settings of the same policy.
+    let of_policy = as_good.iter().copied();
+    let of_policy = of_policy.filter(|idx| points[*idx].subject == points[cheapest].subject);
+    // An idle setting is no simpler form of one that acts: what it leaves out may be needed in a longer session.
+    let of_policy = of_policy.filter(|idx| points[*idx].acts() == best.acts);
+    let simplest = of_policy.min_by(|a, b| {
+        let by_changes = changes(points, *a).cmp(&changes(points, *b));
+        by_changes.then(cost(unit, points, *a).total_cmp(&cost(unit, points, *b)))
+    })?;
+    Some(Picked {
+        point: simplest,
+        cheapest,
+        as_good: as_good.len(),
+    })
+}
+
+/// Returns the share of a point's cost above the least one.
+pub(super) fn regret(cost: f64, least: f64) -> f64 {
+    if least > 0.0 { cost / least - 1.0 } else { 0.0 }
+}
+
+impl Score {
+    /// Returns whether the peak is at most [`SAFE_PEAK`].
+    pub(super) fn is_safe(&self) -> bool {
+        self.peak_share.0 <= SAFE_PEAK.0
+    }
 }

@@ -1,14 +1,13 @@
-//! Sentences of a recommendation: its reason, the cheapest and safest candidates, and why there is none.
+//! Sentences of a recommendation: its reason, the cheapest candidate, and why there is none.
 
 use super::changed_settings::changed_settings;
-use super::front::{CostUnit, cost_unit, narrow_front};
-use super::gauge::{Preference, SAFE_PEAK, Score};
-use super::risk::{LostFacts, Risk};
+use super::front::{CostUnit, cost_unit};
+use super::gauge::{LostRules, Score};
 use super::space::Subject;
 use super::sweep::{Point, ruled_out_counts};
-use crate::analysis::facts::{FactKind, counted_facts};
-use crate::figure::{counted, grouped, plural, usd, whole_percent};
-use crate::units::Share;
+use crate::analysis::rereads::rereads_number;
+use crate::figure::{counted, usd, whole_percent};
+use crate::units::{Share, Tokens, Usd};
 use std::fmt::Write as _;
 
 /// Returns the reason for a point, in sentences. Compares it with the recorded run first, then with the current settings
@@ -17,7 +16,7 @@ pub(super) fn sentence(
     subjects: &[Subject],
     points: &[Point],
     idx: usize,
-    preference: Preference,
+    recorded: Option<&Score>,
 ) -> String {
     let (point, unit) = (&points[idx], cost_unit(points));
     let Some(score) = point.valid() else {
@@ -26,7 +25,6 @@ pub(super) fn sentence(
     let is_own = |p: &&Point| p.is_now && p.subject == point.subject;
     let now = points.iter().find(is_own).unwrap_or(point);
     let before = now.valid().filter(|_| !point.is_now);
-    let recorded = preference.recorded.as_ref();
     let subject = &subjects[point.subject];
     let peak = format!("peak {} of usable", whole_percent(score.peak_share));
     let mut text = format!(
@@ -34,7 +32,7 @@ pub(super) fn sentence(
         subject.lane,
         settings(subject, now, point, points.len()),
         cost(unit, score, recorded, before),
-        risk_text(score, before),
+        rules_text(score),
     );
     if let Some(more) = recorded.and_then(|recorded| more_than_recorded(score, recorded)) {
         text.push_str(&more);
@@ -58,7 +56,7 @@ pub(super) fn sentence(
 fn settings(subject: &Subject, now: &Point, point: &Point, n_points: usize) -> String {
     if point.is_now && n_points > 1 {
         let n = counted(n_points, "setting");
-        return format!("its current settings is as good as any of the {n} tried: it");
+        return format!("its current settings, as good as any of the {n} tried,");
     }
     if point.is_now {
         return "its current settings".to_owned();
@@ -68,10 +66,13 @@ fn settings(subject: &Subject, now: &Point, point: &Point, n_points: usize) -> S
     changed.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns `saves 24 % of $4.82 (recorded run) and costs $3.66, 40 % less than its current settings ($6.10)`.
+/// Returns `saves 24 % of $4.82 (recorded run) and costs $3.66 ($0.03 of it for about 1.3 re-reads), 40 % less than its current
+/// settings ($6.10)`.
 fn cost(unit: CostUnit, score: &Score, recorded: Option<&Score>, now: Option<&Score>) -> String {
     let does = does(unit);
-    let change = recorded.and_then(|recorded| Change::new(unit, score, recorded));
+    let change = recorded.and_then(|recorded| Change::of_recorded(unit, score, recorded));
+    let amount =
+        |unit, score: &Score| format!("{}{}", amount(unit, score), rereads_part(unit, score));
     let own = match &change {
         Some(change) if change.share < 0.0 => format!(
             "saves {} of {} (recorded run) and {does} {}",
@@ -118,14 +119,20 @@ struct Change {
 
 impl Change {
     fn new(unit: CostUnit, score: &Score, before: &Score) -> Option<Self> {
-        let (is, was) = (unit.of(score), unit.of(before));
+        has_cost(unit, before).then(|| Self::between(unit, unit.of(score), unit.of(before)))?
+    }
+
+    /// Returns the difference from the recorded run, whose re-reads happened: they are part of what it cost.
+    fn of_recorded(unit: CostUnit, score: &Score, recorded: &Score) -> Option<Self> {
+        has_cost(unit, recorded)
+            .then(|| Self::between(unit, unit.of(score), unit.paid(recorded)))?
+    }
+
+    fn between(unit: CostUnit, is: f64, was: f64) -> Option<Self> {
         let share = if was > 0.0 { (is - was) / was } else { 0.0 };
-        let text = figure(unit, before);
-        let is_visible = share.abs() >= 0.005 && figure(unit, score) != text;
-        (has_cost(unit, before) && is_visible).then_some(Self {
-            share,
-            before: text,
-        })
+        let before = figure(unit, was);
+        let is_visible = share.abs() >= 0.005 && figure(unit, is) != before;
+        is_visible.then_some(Self { share, before })
     }
 
     /// Returns `24 % less`, or `3 % more tokens`.
@@ -139,32 +146,53 @@ impl Change {
     }
 }
 
-/// Returns `, with 4 references at risk instead of 9`, compared with the current settings.
-fn risk_text(score: &Score, now: Option<&Score>) -> String {
-    let own = with_risk(score);
-    let Some(now) = now.filter(|_| score.risk.is_judged()) else {
-        return own;
+/// Returns ` ($0.03 of it for about 1.3 re-reads)`; nothing if none are expected.
+fn rereads_part(unit: CostUnit, score: &Score) -> String {
+    if score.rereads.is_none() {
+        return String::new();
+    }
+    let n = score.rereads.number();
+    let noun = if n == "1.0" { "re-read" } else { "re-reads" };
+    let price = figure(unit, unit.rereads(score).value);
+    let whole = match unit {
+        CostUnit::Usd => "it",
+        CostUnit::Tokens => "them",
     };
-    let (was, is) = (now.risk.count(), score.risk.count());
-    if was == is {
-        format!(",{own}, as now")
-    } else if score.risk.lost.is_some_and(|lost| lost.lost == 0) {
-        format!(",{own} (now {was} lost)")
-    } else {
-        format!(",{own} instead of {}", count_text(now.risk))
+    format!(" ({price} of {whole} for about {n} {noun})")
+}
+
+/// Returns `, keeps every constraint and decision of the user`, or how many it loses; nothing if there are none.
+fn rules_text(score: &Score) -> String {
+    match score.user_rules {
+        None => String::new(),
+        Some(rules) if rules.lost > 0 => format!(", loses {} of the user", rules.of_stated()),
+        Some(rules) if rules.unknown > 0 => {
+            ", leaves the constraints and decisions of the user to its summaries".to_owned()
+        }
+        Some(_) => ", keeps every constraint and decision of the user".to_owned(),
     }
 }
 
-/// Returns a sentence if a setting loses more than the recorded run lost.
-fn more_than_recorded(score: &Score, recorded: &Score) -> Option<String> {
-    let lost = recorded.risk.count();
-    (score.risk.is_judged() && score.risk.count() > lost).then(|| {
-        let what = match score.risk.lost {
-            Some(_) => "lost",
-            None => "at risk",
+impl LostRules {
+    /// Returns `1 of 2 constraints and decisions`.
+    pub fn of_stated(self) -> String {
+        let noun = if self.stated == 1 {
+            "constraint or decision"
+        } else {
+            "constraints and decisions"
         };
-        let lost = grouped(lost as u64);
-        format!(" It loses more than the recorded run, which had {lost} {what}.")
+        format!("{} of {} {noun}", self.lost, self.stated)
+    }
+}
+
+/// Returns a sentence if a setting is expected to cause more re-reads than the recorded run's compactions.
+fn more_than_recorded(score: &Score, recorded: &Score) -> Option<String> {
+    // Intervals that overlap show no difference.
+    (score.rereads.files.low > recorded.rereads.files.high && !score.rereads.is_none()).then(|| {
+        format!(
+            " More re-reads are expected than after the compactions of the recorded run ({}).",
+            rereads_number(recorded.rereads.files.value)
+        )
     })
 }
 
@@ -200,116 +228,52 @@ fn does(unit: CostUnit) -> &'static str {
     }
 }
 
-/// Describes the cheapest and the safest candidate; `None` if both are the recommended point.
-pub(super) fn others(points: &[Point], [point, cheapest, safest]: [usize; 3]) -> Option<String> {
+/// Describes the cheapest candidate; `None` if it is the recommended point.
+pub(super) fn cheapest_text(points: &[Point], point: usize, cheapest: usize) -> Option<String> {
     let unit = cost_unit(points);
-    let describe = |idx: usize| {
-        let score = points[idx].valid().filter(|_| idx != point)?;
-        let risk = match score.risk.lost {
-            Some(lost) => format!("{} lost", lost.of_stated()),
-            None => format!("{} at risk", score.risk.references_text()),
-        };
-        Some(format!("{} with {risk}", amount(unit, score)))
-    };
+    let score = points[cheapest].valid().filter(|_| cheapest != point)?;
     let (which, does) = match unit {
         CostUnit::Usd => ("cheapest", "costs"),
         CostUnit::Tokens => ("leanest", "sends"),
     };
-    // A setting with an even lower risk may have a peak that is too high.
-    let risk = |idx: usize| points[idx].valid().map(|score| score.risk.count());
-    let lowest = narrow_front(points, |_| true)
-        .last()
-        .and_then(|idx| risk(*idx));
-    let is_limited = lowest < risk(safest);
-    let limit = if is_limited {
-        format!(" with a peak up to {} of usable", whole_percent(SAFE_PEAK))
-    } else {
+    let interval = unit.interval(score);
+    let [low, high] = [interval.low, interval.high].map(|end| figure(unit, end));
+    let range = if low == high {
         String::new()
+    } else {
+        format!(" ({low} to {high})")
     };
-    let safe = describe(safest).filter(|_| cheapest != safest);
-    match (describe(cheapest), safe) {
-        (Some(cheap), Some(safe)) => Some(format!(
-            "The {which} tried {does} {cheap}, the safest{limit} {safe}."
-        )),
-        (Some(cheap), None) => Some(format!("The {which} tried {does} {cheap}.")),
-        (None, Some(safe)) => Some(format!("The safest tried{limit} {does} {safe}.")),
-        (None, None) => None,
-    }
-}
-
-/// Returns the number of lost facts, or of references at risk: `4`, `at most 4`.
-fn count_text(risk: Risk) -> String {
-    match risk.lost {
-        Some(lost) => grouped(lost.lost as u64),
-        None => risk.references_text(),
-    }
-}
-
-/// Returns ` with 4 references at risk`, ` with at most 4 references at risk`, or ` and loses 4 of 20 files`.
-fn with_risk(score: &Score) -> String {
-    match score.risk.lost {
-        Some(lost) if lost.stated == 0 => {
-            return format!(" (the session states no {})", lost.label());
-        }
-        Some(lost) if lost.lost == 0 && lost.kind == Some(FactKind::Constraint) => {
-            return " and keeps every user constraint".to_owned();
-        }
-        Some(lost) if lost.lost == 0 => {
-            let all = if lost.stated > 1 { "all " } else { "" };
-            return format!(" and keeps {all}{}", counted_facts(lost.kind, lost.stated));
-        }
-        Some(lost) => return format!(" and loses {}", lost.of_stated()),
-        None => {}
-    }
-    match score.risk.references {
-        0 => " with no reference at risk".to_owned(),
-        n => format!(
-            " with {} reference{} at risk",
-            score.risk.references_text(),
-            plural(n, "reference")
-        ),
-    }
+    Some(format!(
+        "The {which} setting tried {does} {}{range}: the difference is below 1 % or within the error of the expected re-reads, and it changes more settings.",
+        amount(unit, score),
+    ))
 }
 
 fn amount(unit: CostUnit, score: &Score) -> String {
+    let figure = figure(unit, unit.of(score));
     match unit {
-        CostUnit::Usd => figure(unit, score),
-        CostUnit::Tokens => format!("{} tokens", figure(unit, score)),
+        CostUnit::Usd => figure,
+        CostUnit::Tokens => format!("{figure} tokens"),
     }
 }
 
-fn figure(unit: CostUnit, score: &Score) -> String {
-    match (unit, score.cost) {
-        (CostUnit::Usd, Some(cost)) => usd(cost),
-        _ => score.total.short(),
+/// Formats a cost.
+fn figure(unit: CostUnit, cost: f64) -> String {
+    match unit {
+        CostUnit::Usd => usd(Usd(cost)),
+        CostUnit::Tokens => Tokens(cost as u64).short(),
     }
 }
 
-/// Returns a sentence if the recommended point loses user constraints and no point keeps them all, otherwise an empty
-/// text.
+/// Returns a sentence if the recommended point loses constraints or decisions of the user and no point that works keeps them all,
+/// otherwise an empty text.
 pub(super) fn all_lose(points: &[Point], point: usize) -> &'static str {
-    let lost = points[point].valid().and_then(|score| score.risk.lost);
-    let is_constraint = |lost: &LostFacts| lost.kind == Some(FactKind::Constraint) && lost.lost > 0;
-    let keeps = points.iter().any(Point::keeps_constraints);
-    if lost.as_ref().is_some_and(is_constraint) && !keeps {
-        " No setting tried keeps every user constraint."
+    let mut works = points.iter().filter(|point| point.valid().is_some());
+    if points[point].lost_rules() > 0 && works.all(|point| point.lost_rules() > 0) {
+        " No setting tried keeps every constraint and decision."
     } else {
         ""
     }
-}
-
-/// Returns why no candidate can be judged by its risk; `None` if one can.
-pub(super) fn not_judged(points: &[Point], candidates: &[usize]) -> Option<String> {
-    let mut risks = candidates
-        .iter()
-        .filter_map(|idx| Some(points[*idx].valid()?.risk));
-    let lost = risks.clone().next()?.lost?;
-    risks.all(|risk| !risk.is_judged()).then(|| {
-        format!(
-            "The session states no {}, so no setting can be judged by them. Choose another risk, or compare cost only.",
-            lost.label()
-        )
-    })
 }
 
 /// Returns why no point can be recommended.

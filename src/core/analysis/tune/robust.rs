@@ -1,11 +1,9 @@
 //! One setting for many sessions: the one with the smallest worst regret, cross-validated by leaving out each session.
 //!
-//! Regret is the relative difference in weighted score (cost and references at risk combined) between a setting and the
-//! best one for the session. A setting that is ruled out in a session is worse than any regret.
+//! Regret is the relative difference in cost, with expected re-reads, between a setting and the best one for the session. A setting that is ruled out in a session is worse than any regret.
 
 use super::front::{changes, cost_unit};
-use super::gauge::Preference;
-use super::recommend::{regret, weighted_score};
+use super::recommend::regret;
 use super::sweep::Point;
 use std::cmp::Ordering;
 
@@ -69,8 +67,6 @@ fn compared(a: Option<f64>, b: Option<f64>) -> Ordering {
 pub struct SweptSession<'a> {
     /// The settings with their results.
     pub points: &'a [Point],
-    /// The preference for this session.
-    pub preference: Preference,
 }
 
 /// Picks one setting for sessions that were swept with the same plan. None if nothing works in any of them.
@@ -78,7 +74,7 @@ pub fn robust(sessions: &[SweptSession<'_>]) -> Option<Robust> {
     let table: Vec<Row> = sessions
         .iter()
         .enumerate()
-        .filter_map(|(idx, swept)| Row::new(idx, swept.points, swept.preference))
+        .filter_map(|(idx, swept)| Row::new(idx, swept.points))
         .collect();
     let points = sessions.first()?.points;
     let rows: Vec<&Row> = table.iter().collect();
@@ -114,11 +110,11 @@ struct Row {
 }
 
 impl Row {
-    fn new(session: usize, points: &[Point], preference: Preference) -> Option<Self> {
+    fn new(session: usize, points: &[Point]) -> Option<Self> {
         let unit = cost_unit(points);
         let scores: Vec<Option<f64>> = points
             .iter()
-            .map(|p| weighted_score(unit, p, preference))
+            .map(|point| point.valid().map(|score| unit.of(score)))
             .collect();
         let is_above = |point: &Point| point.valid().is_some_and(|score| !score.is_safe());
         let mut above: Vec<bool> = points.iter().map(is_above).collect();
@@ -134,7 +130,7 @@ impl Row {
             best,
             regrets: scores
                 .iter()
-                // A setting above the maximum peak may have a smaller weighted score than the best below it.
+                // A setting above the maximum peak may cost less than the best below it.
                 .map(|score| score.map(|score| regret(score, least).max(0.0)))
                 .collect(),
             is_above: above,

@@ -3,7 +3,6 @@
 use super::gauge::{Gauge, Score};
 use super::ruled_out::{Reason, RuledOut};
 use super::space::Subject;
-use crate::analysis::facts::FactKind;
 use crate::engine::KnobValues;
 use crate::figure::counted;
 use crate::progress::{Cancelled, Progress};
@@ -36,10 +35,10 @@ impl Point {
         self.score.is_some_and(|score| score.acts)
     }
 
-    /// Returns whether user constraints are the compared risk, and the point loses none.
-    pub(super) fn keeps_constraints(&self) -> bool {
-        let lost = self.valid().and_then(|score| score.risk.lost);
-        lost.is_some_and(|lost| lost.kind == Some(FactKind::Constraint) && lost.lost == 0)
+    /// Returns the number of the user's constraints and decisions that it loses.
+    pub(super) fn lost_rules(&self) -> usize {
+        let rules = self.valid().and_then(|score| score.user_rules);
+        rules.map_or(0, |rules| rules.lost)
     }
 }
 

@@ -1,7 +1,8 @@
 //! The preset to compare if no compared policy keeps the session within its context window.
 
 use super::{Clause, Link};
-use crate::analysis::loss::{Names, most_at_risk};
+use crate::analysis::loss::{Names, blind_edits};
+use crate::analysis::rereads::{FileReads, RereadMeasure, RereadModel, RereadPrices};
 use crate::analysis::tune::FirstReaders;
 use crate::engine::{Case, KnobValues, Outcome, Policy, simulate};
 use crate::figure::whole_percent;
@@ -24,7 +25,7 @@ pub struct WorkingPreset {
 /// 50 MB took 853 MB.
 const MAX_BYTES: usize = 16 << 20;
 
-/// Losses and peak of a preset, smaller is better: results that no call read whole, blind edits, references at risk, tokens.
+/// Losses and peak of a preset, smaller is better: results that no call read whole, blind edits, files whose content is removed, tokens.
 type Rank = (usize, usize, usize, Tokens);
 
 impl WorkingPreset {
@@ -32,7 +33,7 @@ impl WorkingPreset {
     /// if no preset does, or if the file is too large to try all. `values` returns the settings of a policy.
     ///
     /// Of several presets, the one that removes or cuts the fewest results before their first read is returned, then the one
-    /// with the fewest blind edits, with the fewest references at risk, and with the smallest context.
+    /// with the fewest blind edits, with the fewest removals of a file's content, and with the smallest context.
     pub fn find<'a>(
         case: &Case,
         compared: impl IntoIterator<Item = &'a Outcome>,
@@ -48,12 +49,19 @@ impl WorkingPreset {
             return None;
         }
         let names = Names::new(&case.session);
+        let files = FileReads::new(case);
+        let prices = RereadPrices::unknown(case.session.calls.len());
+        let measure = RereadMeasure {
+            model: RereadModel::bundled(),
+            files: &files,
+            prices: &prices,
+        };
         let readers = FirstReaders::new(case);
         let presets = PRESETS.par_iter().filter(|preset| !is_variant(preset));
         let ranked = presets.filter_map(|preset| {
             let policy = preset.policy().ok()?;
             let outcome = simulate(case, &policy, &values(&policy), None);
-            let ranked = rank(&names, &readers, case, &outcome)?;
+            let ranked = rank(&names, &readers, measure, case, &outcome)?;
             let peak = outcome.peak()?;
             let window = case
                 .windows
@@ -95,17 +103,23 @@ fn works(outcome: &Outcome) -> bool {
 }
 
 /// Ranks a run that works and stays within the usable window; `None` for others.
-fn rank(names: &Names, readers: &FirstReaders, case: &Case, outcome: &Outcome) -> Option<Rank> {
+fn rank(
+    names: &Names,
+    readers: &FirstReaders,
+    measure: RereadMeasure<'_>,
+    case: &Case,
+    outcome: &Outcome,
+) -> Option<Rank> {
     let fits = |pressure: Share| pressure.0 <= 1.0;
     let all_fit = outcome.samples.iter().all(|sample| fits(sample.pressure));
     if !works(outcome) || !all_fit || !fits(outcome.end_pressure) {
         return None;
     }
-    let at_risk = most_at_risk(names, case, outcome);
+    let blind = blind_edits(names, case, outcome).len();
+    let removed = measure.total(case, outcome).removals;
     let peak = outcome.peak()?.tokens;
     let unread = readers.check(case, outcome).cut;
-    let (blind, faults) = (at_risk.blind_edits.len(), at_risk.faults.len());
-    Some((unread, blind, faults, peak))
+    Some((unread, blind, removed, peak))
 }
 
 /// Returns whether a preset is a variant of another one, such as an older version of its system.

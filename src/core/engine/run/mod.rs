@@ -7,7 +7,6 @@
 mod account;
 mod call;
 mod clock;
-pub(super) mod hindsight;
 mod manual_changes;
 mod manual_edits;
 mod named_actions;

@@ -1,6 +1,7 @@
 //! A report as a self-contained HTML page without scripts; every text is escaped.
 
 mod lane;
+mod rereads;
 mod survival;
 mod table;
 
@@ -25,6 +26,7 @@ pub fn html(report: &Report) -> String {
     }
     figures(&mut out, report);
     findings(&mut out, report);
+    rereads::rereads(&mut out, report);
     survival::survival(&mut out, report);
     message_notes(&mut out, report);
     for lane in &report.lanes {

@@ -5,6 +5,7 @@
 //! markup or mention people.
 
 mod inline;
+mod rereads;
 mod sketch;
 mod survival;
 
@@ -76,6 +77,7 @@ pub fn markdown(report: &Report) -> String {
     sketch::sketch(&mut out, report);
     figures(&mut out, report);
     findings(&mut out, report);
+    rereads::rereads(&mut out, report);
     survival::survival(&mut out, report);
     message_notes(&mut out, report);
     for lane in &report.lanes {

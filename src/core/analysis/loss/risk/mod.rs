@@ -61,16 +61,22 @@ pub struct BlindEdit {
     pub seen: usize,
 }
 
-/// Computes the references at risk of a run; `names` is the index of the case's session.
-pub fn references_at_risk(names: &Names, case: &Case, outcome: &Outcome) -> AtRisk {
-    let mut found = most_at_risk(names, case, outcome);
-    found.fewest = best::fewest(names, case, outcome, found.faults.len());
-    found
+/// Returns the edits of a run whose text the context lacked, by call; `names` is the index of the case's session.
+pub fn blind_edits(names: &Names, case: &Case, outcome: &Outcome) -> Vec<BlindEdit> {
+    let mut found = AtRisk::default();
+    if names.edits.all().is_empty() {
+        return found.blind_edits;
+    }
+    let mut visible = Visible::new(case, names, &outcome.received);
+    for sample in &outcome.samples {
+        visible.advance(sample.call);
+        edits(&mut found, names, &visible, sample.call);
+    }
+    found.blind_edits
 }
 
-/// Computes the references at risk with predicted summaries as empty, so that [`AtRisk::fewest`] is the upper bound, too.
-/// Faster than [`references_at_risk`].
-pub fn most_at_risk(names: &Names, case: &Case, outcome: &Outcome) -> AtRisk {
+/// Computes the references at risk of a run; `names` is the index of the case's session.
+pub fn references_at_risk(names: &Names, case: &Case, outcome: &Outcome) -> AtRisk {
     let mut visible = Visible::new(case, names, &outcome.received);
     let mut found = AtRisk::default();
     for sample in &outcome.samples {
@@ -82,7 +88,7 @@ pub fn most_at_risk(names: &Names, case: &Case, outcome: &Outcome) -> AtRisk {
     let first_edit = found.blind_edits.first().map(|edit| edit.call);
     found.horizon = first_fault.into_iter().chain(first_edit).min();
     found.refetch = found.faults.iter().map(|fault| fault.refetch).sum();
-    found.fewest = found.faults.len();
+    found.fewest = best::fewest(names, case, outcome, found.faults.len());
     found
 }
 
