@@ -94,7 +94,7 @@ impl Args {
         let is_measured = |a: &Aspect| !a.is_whole() && MEASURED.contains(&a.plural);
         if converted.aspects.iter().any(is_measured) {
             note(
-                "costs, references at risk and the recorded lane of the new file differ from those of the source",
+                "costs, expected re-reads and the recorded lane of the new file differ from those of the source",
             );
         }
         let is_lost = |aspect: &Aspect| aspect.is_content && !aspect.is_whole();
