@@ -197,8 +197,7 @@ impl Facts {
     fn stated(session: &Session, kinds: &[FactKind]) -> Self {
         let mut facts = Self::default();
         let mut n_of = [0_usize; FactKind::ALL.len()];
-        let drafts = extract::all(session).into_iter();
-        for draft in drafts.filter(|draft| kinds.contains(&draft.kind)) {
+        for draft in extract::of_kinds(session, kinds) {
             let kind = draft.kind as usize;
             if n_of[kind] >= MAX_PER_KIND || draft.search.is_too_short() {
                 facts.left_out[kind] += 1;

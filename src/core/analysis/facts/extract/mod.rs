@@ -19,17 +19,20 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Every extractor.
-const EXTRACTORS: [fn(&Material<'_>, &mut Vec<Draft>); 9] = [
-    commands::find,
-    constraints::find,
-    decisions::find,
-    errors::find,
-    files::find,
-    identifiers::find,
-    links::find,
-    plans::find,
-    values::find,
+/// Finds the facts of a kind.
+type Extractor = fn(&Material<'_>, &mut Vec<Draft>);
+
+/// The extractor of each kind.
+const EXTRACTORS: [(FactKind, Extractor); FactKind::ALL.len()] = [
+    (FactKind::Command, commands::find),
+    (FactKind::Constraint, constraints::find),
+    (FactKind::Decision, decisions::find),
+    (FactKind::Error, errors::find),
+    (FactKind::File, files::find),
+    (FactKind::Identifier, identifiers::find),
+    (FactKind::Link, links::find),
+    (FactKind::Plan, plans::find),
+    (FactKind::Value, values::find),
 ];
 
 /// Compiles a pattern with ASCII word boundaries. Unicode word boundaries are slow in texts with other characters.
@@ -207,10 +210,13 @@ fn located_parts(session: &Session) -> impl Iterator<Item = LocatedPart<'_>> {
     })
 }
 
-/// Returns all facts of a session in order, each with the message that replaces it.
-pub(super) fn all(session: &Session) -> Vec<Draft> {
+/// Returns the facts of some kinds in order, each with the message that replaces it.
+pub(super) fn of_kinds(session: &Session, kinds: &[FactKind]) -> Vec<Draft> {
     let material = Material::new(session);
-    let found = EXTRACTORS.par_iter().map(|find| {
+    let wanted = EXTRACTORS
+        .par_iter()
+        .filter(|(kind, _)| kinds.contains(kind));
+    let found = wanted.map(|(_, find)| {
         let mut found = Vec::new();
         find(&material, &mut found);
         found
