@@ -73,12 +73,18 @@ fn session(project: &str, id: u64) -> String {
         let _ = writeln!(text, "{value}");
     };
     let read = |file: u64, call: u64| {
+        // The program attaches 9,000 tokens after the compaction and does not record them.
+        let (nth, unrecorded) = if call < 100 {
+            (call, 0)
+        } else {
+            (call - 100, 9_000)
+        };
         let call = format!("toolu_{call}");
         let input = json!({"file_path": format!("{project}/src/f{file}.rs")});
         let content = json!([{"type": "tool_use", "id": call, "name": "Read", "input": input}]);
         let answer = json!({
             "id": format!("msg_{call}"), "role": "assistant", "model": "claude-opus-4-6", "content": content,
-            "stop_reason": "tool_use", "usage": {"input_tokens": 20_000 + 100 * file, "output_tokens": 20},
+            "stop_reason": "tool_use", "usage": {"input_tokens": 20_000 + 800 * nth + unrecorded, "output_tokens": 20},
         });
         let text = format!("fn f{file}() {{}}\n").repeat(50);
         let result = json!([{"type": "tool_result", "tool_use_id": call, "content": text}]);
@@ -174,6 +180,19 @@ fn own_sessions_give_items_by_person_and_own_coefficients_are_used() {
     let page = fs::read_to_string(folder.join("v.md")).expect("written");
     assert!(page.contains("**Not judged**"), "{page}");
     assert!(page.contains("with 4 recorded compactions"), "{page}");
+
+    // Calls after the compaction report 9,000 tokens that nothing in the file explains.
+    let insights = succeeds(
+        folder,
+        &["diagnose", "sessions/s0.jsonl", "--json", "--no-state"],
+    );
+    let insights: Value = serde_json::from_str(&insights).expect("JSON");
+    let insights = insights["insights"].as_array().expect("a list");
+    let unrecorded = insights
+        .iter()
+        .find(|insight| insight["kind"] == "unrecorded_content");
+    let unrecorded = unrecorded.expect("the content is named");
+    assert_eq!(unrecorded["call"], 9, "{unrecorded}");
 
     // Coefficients by which every removed file is read again.
     let model = fs::read_to_string(project("assets/reread_model.toml")).expect("the coefficients");

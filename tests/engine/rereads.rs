@@ -321,6 +321,55 @@ fn an_unknown_summary_says_nothing_about_names() {
 }
 
 #[test]
+fn a_file_that_is_attached_again_is_no_removal() {
+    let session = |attached: Option<&str>| {
+        let mut talk = Talk::new();
+        talk.message(Role::User, vec![text("Please do the task.")]);
+        let lines = |number: fn(usize) -> String| -> String {
+            let line = |n| format!("{}fn number_{n}() {{}}\n", number(n));
+            (0..60).map(line).collect()
+        };
+        let numbered = lines(|n| format!("{n:>6}→"));
+        call(
+            &mut talk,
+            "c0",
+            "Read",
+            r#"{"file_path":"src/a.rs"}"#,
+            &numbered,
+        );
+        for n in 0..5 {
+            let id = format!("d{n}");
+            call(&mut talk, &id, "Bash", r#"{"command":"cargo test"}"#, "ok");
+        }
+        let before = 2 + 12;
+        let content = format!("src/a.rs\n{}", lines(|_| String::new()));
+        let mut session = {
+            talk.message(Role::User, vec![text(attached.unwrap_or(&content))]);
+            for n in 0..25 {
+                let id = format!("e{n}");
+                call(&mut talk, &id, "Bash", r#"{"command":"cargo test"}"#, "ok");
+            }
+            talk.compact_before(before, "The work goes on.");
+            talk.session()
+        };
+        let is_own = |message: &plimsoll::session::Message| {
+            message.role == Role::User && !message.is_summary && message.in_history
+        };
+        let last = session
+            .messages
+            .iter()
+            .rposition(is_own)
+            .expect("a message");
+        session.messages[last].is_injected = true;
+        let case = case_of(session, 200_000);
+        let outcome = recorded(&case, Tokens(32_000), None);
+        total(&case, &outcome).removals
+    };
+    assert_eq!(session(None), 0);
+    assert_eq!(session(Some("Nothing of it.")), 1);
+}
+
+#[test]
 fn retention_falls_to_nothing() {
     let case = compacted();
     let bills = Bills::new(&case, Billing::at(Prices::bundled()));
