@@ -156,7 +156,9 @@ fn own_sessions_give_items_by_person_and_own_coefficients_are_used() {
         &["evaluate", "sessions", "--fit", "m.toml", "--no-state"],
     );
     assert!(
-        why.contains("too little to fit: compactions: 12 files read again"),
+        why.contains(
+            "too little to fit: compactions: 12 files read again by the agents of 2 persons"
+        ),
         "{why}"
     );
     let by_session = ["--by-person", "session"];

@@ -638,7 +638,7 @@ fn diagnose_reports_blind_edits_and_expected_rereads_of_a_lane() {
     assert_eq!(
         found[1].text,
         format!(
-            "Expected: the agent re-reads about 0.5 files (0.4 to 0.6), {tokens} tokens; up to call 2 (67 % of the session) it had every file that it read."
+            "Expected: the agent re-reads about 0.5 files (0.4 to 0.6), {tokens} tokens; up to call 2 (67 % of the session) the lane had every file that it read."
         )
     );
     assert_eq!(

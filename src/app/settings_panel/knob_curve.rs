@@ -39,7 +39,7 @@ pub(super) fn show(ui: &mut Ui, input: &SettingsInput<'_>, knob: &Knob, spec: &K
     });
 }
 
-/// Returns `Keeping 10: about 1.4 re-reads, $0.02 a compaction.`
+/// Returns `Keeping 10: about 1.4 re-reads, $0.02 a compaction on average.`
 fn text(kept: &str, rereads: f64, price: Option<Usd>) -> String {
     if rereads < NONE {
         return format!("Keeping {kept}: no re-reads expected.");
@@ -47,7 +47,7 @@ fn text(kept: &str, rereads: f64, price: Option<Usd>) -> String {
     let n = rereads_number(rereads);
     let noun = if n == "1.0" { "re-read" } else { "re-reads" };
     let price = price.map_or_else(String::new, |usd| format!(", {}", wording::usd(usd)));
-    format!("Keeping {kept}: about {n} {noun}{price} a compaction.")
+    format!("Keeping {kept}: about {n} {noun}{price} a compaction on average.")
 }
 
 /// Returns the curve of a knob and the content that it keeps.

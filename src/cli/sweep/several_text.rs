@@ -41,7 +41,7 @@ impl Findings {
         text.push_str("  Cost with the price of the expected re-reads, and their number.\n\n");
         let all = self.sessions.iter().flat_map(|swept| &swept.points);
         if all.clone().any(|point| point.ruled_out.is_some()) {
-            text.push_str("In all sessions together:\n");
+            text.push_str("Counted in each session:\n");
             write_ruled_out(text, all);
         }
         let Some(robust) = &self.robust else {

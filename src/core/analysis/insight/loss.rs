@@ -114,7 +114,7 @@ fn rereads(case: &Case, files: &FileReads, own: &ExpectedRereads) -> Option<Insi
     Some(Insight {
         message: Some(likely.message),
         text: format!(
-            "Expected: the agent {}; up to call {} ({} of the session) it had every file that it read.",
+            "Expected: the agent {}; up to call {} ({} of the session) the lane had every file that it read.",
             own.total.words(),
             first.call,
             whole_percent(share),
@@ -126,7 +126,7 @@ fn rereads(case: &Case, files: &FileReads, own: &ExpectedRereads) -> Option<Insi
             whole_percent(Share(likely.probability)),
             likely.call + 1,
         ),
-        advice: "Keep more recent tool results if re-reads cost more than keeping them: the cost with re-reads says so.",
+        advice: "Compare settings with sweep or Tune: their cost contains the price of re-reads.",
         call: Some(first.call),
         ..Insight::new(
             InsightKind::ExpectedRereads,

@@ -110,7 +110,7 @@ fn check(name: &str, items: &[&Item]) -> Result<(), String> {
     persons.dedup();
     if read_again < MIN_READ_AGAIN || persons.len() < MIN_PERSONS {
         return Err(format!(
-            "{name}: {read_again} files read again, of {} persons; a fit needs {MIN_READ_AGAIN} of {MIN_PERSONS}",
+            "{name}: {read_again} files read again by the agents of {} persons; a fit needs {MIN_READ_AGAIN} files and {MIN_PERSONS} persons",
             persons.len()
         ));
     }

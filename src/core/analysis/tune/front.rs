@@ -1,6 +1,7 @@
 //! The Pareto front: settings that no other beats in cost with expected re-reads, peak and lost rules of the user together.
 
 use super::gauge::Score;
+use super::recommend::candidates;
 use super::sweep::Point;
 use crate::analysis::rereads::Expected;
 use crate::analysis::statistics::Interval;
@@ -71,22 +72,23 @@ fn measure(score: &Score, unit: CostUnit) -> Measure {
 /// Returns the indices of the points that no other beats in all three figures, cheapest first. Of equal points, the one
 /// with the fewest changes to the current settings.
 pub fn front(points: &[Point]) -> Vec<usize> {
-    nondominated(points, 3)
+    nondominated(points, 3, |_| true)
 }
 
-/// Returns the front by cost and peak only.
+/// Returns the front by cost and peak of the points that may be recommended ([`candidates`]).
 pub fn trade_off(points: &[Point]) -> Vec<usize> {
-    nondominated(points, 2)
+    let candidates = candidates(points);
+    nondominated(points, 2, |idx| candidates.contains(&idx))
 }
 
 /// Returns the front by the first `n_measures`; the others decide between equal points.
-fn nondominated(points: &[Point], n_measures: usize) -> Vec<usize> {
+fn nondominated(points: &[Point], n_measures: usize, counts: impl Fn(usize) -> bool) -> Vec<usize> {
     let unit = cost_unit(points);
     let mut all: Vec<(Measure, usize, usize)> = points
         .iter()
         .enumerate()
         .filter_map(|(idx, point)| {
-            let score = point.valid()?;
+            let score = point.valid().filter(|_| counts(idx))?;
             Some((measure(score, unit), changes(points, idx), idx))
         })
         .collect();

@@ -12,7 +12,7 @@ use super::space::Subject;
 use super::sweep::Point;
 
 /// Minimum improvement over a simpler setting, whatever the intervals: the error of a calibrated count is about this large.
-const MIN_GAIN: f64 = 0.01;
+pub(super) const MIN_GAIN: f64 = 0.01;
 
 /// The recommended point.
 #[derive(Clone, Debug, PartialEq)]

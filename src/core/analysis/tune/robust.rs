@@ -3,7 +3,7 @@
 //! Regret is the relative difference in cost, with expected re-reads, between a setting and the best one for the session. A setting that is ruled out in a session is worse than any regret.
 
 use super::front::{changes, cost_unit};
-use super::recommend::regret;
+use super::recommend::{MIN_GAIN, regret};
 use super::sweep::Point;
 use std::cmp::Ordering;
 
@@ -105,6 +105,8 @@ struct Row {
     session: usize,
     best: usize,
     regrets: Vec<Option<f64>>,
+    /// The costs of all settings, in the unit of the session.
+    costs: Vec<Option<f64>>,
     /// True for settings above the maximum peak, unless all are.
     is_above: Vec<bool>,
 }
@@ -133,13 +135,15 @@ impl Row {
                 // A setting above the maximum peak may cost less than the best below it.
                 .map(|score| score.map(|score| regret(score, least).max(0.0)))
                 .collect(),
+            costs: scores,
             is_above: above,
         })
     }
 }
 
 /// Returns the setting that is ruled out in the fewest sessions, then above the maximum peak in the fewest, then with the
-/// smallest worst regret, the smallest sum of regrets, and the fewest changes.
+/// smallest worst regret. Of those whose worst regret costs less than [`MIN_GAIN`] more, the one that costs least in all sessions
+/// together, then the one with the fewest changes.
 fn choose(points: &[Point], rows: &[&Row]) -> Option<usize> {
     if rows.is_empty() {
         return None;
@@ -151,12 +155,23 @@ fn choose(points: &[Point], rows: &[&Row]) -> Option<usize> {
             ruled_out: regrets().filter(Option::is_none).count(),
             above: rows.iter().filter(|row| row.is_above[idx]).count(),
             worst: known().fold(0.0, f64::max),
-            sum: known().sum(),
+            sum: rows.iter().filter_map(|row| row.costs[idx]).sum(),
             changes: changes(points, idx),
         }
     };
-    let all = (0..points.len()).map(|idx| (idx, judged(idx)));
-    all.min_by(|a, b| a.1.compared(&b.1)).map(|(idx, _)| idx)
+    let all: Vec<Judged> = (0..points.len()).map(judged).collect();
+    let best = all.iter().min_by(|a, b| a.compared(b))?;
+    let is_as_good = |judged: &Judged| {
+        (judged.ruled_out, judged.above) == (best.ruled_out, best.above)
+            && 1.0 + judged.worst <= (1.0 + best.worst) * (1.0 + MIN_GAIN)
+    };
+    let as_good = all
+        .iter()
+        .enumerate()
+        .filter(|(_, judged)| is_as_good(judged));
+    as_good
+        .min_by(|(_, a), (_, b)| a.sum.total_cmp(&b.sum).then(a.changes.cmp(&b.changes)))
+        .map(|(idx, _)| idx)
 }
 
 /// Summary of a setting over all sessions.
@@ -167,7 +182,7 @@ struct Judged {
     above: usize,
     /// Its worst regret.
     worst: f64,
-    /// Sum of its regrets.
+    /// Sum of its costs.
     sum: f64,
     /// Number of changed settings.
     changes: usize,
