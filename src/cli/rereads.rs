@@ -1,12 +1,14 @@
-//! Expected re-reads of lanes, for `replay` and `diagnose`.
+//! Expected re-reads of lanes, for `replay`, `diagnose` and `evaluate`.
 
 use crate::analysis::cost::{Billing, Bills};
 use crate::analysis::rereads::{
     Expected, ExpectedRereads, FileReads, RereadMeasure, RereadModel, RereadPrices,
 };
+use crate::cli::output::{clean, tokens};
 use crate::engine::Case;
-use crate::presets::prices::Prices;
+use crate::figure::usd;
 use crate::report::Played;
+use crate::units::{Tokens, Usd};
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -40,13 +42,14 @@ impl From<&ExpectedRereads> for RereadsEntry {
     }
 }
 
-/// Returns the expected re-reads of each lane, at list prices.
+/// Returns the expected re-reads of each lane.
 pub(super) fn expected_rereads(
     case: &Case,
+    billing: Billing<'_>,
     model: &RereadModel,
     played: &[Played],
 ) -> Vec<ExpectedRereads> {
-    let bills = Bills::new(case, Billing::at(Prices::in_use()));
+    let bills = Bills::new(case, billing);
     let measure = RereadMeasure {
         model,
         files: &FileReads::new(case),
@@ -56,4 +59,31 @@ pub(super) fn expected_rereads(
     lanes
         .map(|lane| measure.rereads(case, &lane.outcome))
         .collect()
+}
+
+/// Returns `expected re-reads: prune 1.3 (0.8 to 1.9; 8.2k tokens, $0.03)`, without lanes that cause none.
+pub(super) fn rereads_line<'a>(
+    lanes: impl Iterator<Item = (&'a str, &'a ExpectedRereads)>,
+) -> String {
+    let lanes = lanes.filter(|(_, expected)| !expected.total.is_none());
+    let figures = lanes.map(|(lane, expected)| {
+        let total = &expected.total;
+        format!(
+            "{} {} ({}; {} tokens{})",
+            clean(lane),
+            total.number(),
+            total.files.range_text(),
+            tokens(Tokens(total.tokens.value as u64)),
+            total
+                .usd
+                .map_or_else(String::new, |price| format!(", {}", usd(Usd(price.value)))),
+        )
+    });
+    let figures: Vec<String> = figures.collect();
+    let figures = if figures.is_empty() {
+        "none".to_owned()
+    } else {
+        figures.join(", ")
+    };
+    format!("expected re-reads: {figures}")
 }

@@ -196,6 +196,25 @@ fn own_sessions_give_items_by_person_and_own_coefficients_are_used() {
     let unrecorded = unrecorded.expect("the content is named");
     assert_eq!(unrecorded["call"], 9, "{unrecorded}");
 
+    // Both commands show the same re-reads of a lane.
+    let lanes = |command: &str| {
+        let args = [command, "sessions/s0.jsonl", "--json", "--no-state"];
+        let result: Value = serde_json::from_str(&succeeds(folder, &args)).expect("JSON");
+        let lanes = if command == "evaluate" {
+            &result["sessions"][0]["lanes"]
+        } else {
+            &result["lanes"]
+        };
+        let lanes = lanes.as_array().expect("a list").iter();
+        let lanes = lanes.filter(|lane| lane["lane"] != "none");
+        lanes
+            .map(|lane| lane["expected_rereads"].clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(lanes("evaluate"), lanes("replay"));
+    let text = succeeds(folder, &["evaluate", "sessions/s0.jsonl", "--no-state"]);
+    assert!(text.contains("expected re-reads: recorded "), "{text}");
+
     // Coefficients by which every removed file is read again.
     let model = fs::read_to_string(project("assets/reread_model.toml")).expect("the coefficients");
     let certain = model.replacen("removed = [", "removed = [90.0, 0.0, 0.0, 0.0]\n# [", 1);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// The losses of all lanes.
 #[derive(Debug)]
 pub struct Losses {
-    /// What all lanes share.
+    /// Data that all lanes share.
     pub session: Arc<SessionRereads>,
     /// The recorded lane by the same measures: the noise floor of references at risk.
     pub recorded: LaneLoss,

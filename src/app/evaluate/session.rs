@@ -1,4 +1,4 @@
-//! What the losses and the expected re-reads of every lane depend on, computed once for all lanes.
+//! Indices and prices of a session, computed once for the losses and expected re-reads of all lanes.
 
 use crate::analysis::cost::Bills;
 use crate::analysis::loss::Names;

@@ -3,6 +3,7 @@
 use super::{Evaluated, EvaluatedLane, Evaluations};
 use crate::analysis::facts::{Fact, FactKind, Facts, KindSurvival, LostFact};
 use crate::cli::lazy_list::LazyList;
+use crate::cli::rereads::RereadsEntry;
 use crate::cli::targets::SkippedEntry;
 use crate::units::{Share, Tokens};
 use schemars::JsonSchema;
@@ -62,6 +63,8 @@ pub(super) struct LaneEntry<'a> {
     context_tokens: Tokens,
     /// Cost of the lane in USD; null if a price is unknown.
     usd: Option<f64>,
+    /// Expected re-reads; null with `--score`.
+    expected_rereads: Option<RereadsEntry>,
     /// Whether the lane removed or shortened a message with a fact.
     removed_facts: bool,
     /// Survival at the last call by kind.
@@ -175,6 +178,7 @@ impl Evaluated {
             into_reserve: lane.into_reserve,
             context_tokens: survival.tokens,
             usd: lane.cost.map(|usd| usd.0),
+            expected_rereads: lane.rereads.as_ref().map(RereadsEntry::from),
             removed_facts: survival.has_removed,
             survival: by_kind(&survival.kinds),
             total: SurvivalEntry::new("all", survival.of(None)),

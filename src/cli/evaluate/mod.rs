@@ -14,10 +14,12 @@ use super::lanes::{self, LaneArgs};
 use super::output::{clean, json, print, print_wrapped};
 use super::played::{compactions, play};
 use super::report::{ReportFormat, written};
+use super::rereads::expected_rereads;
 use super::status::Status;
 use super::targets::{SessionId, Skipped, Targets};
 use crate::analysis::cost::{Billing, Bills, price_lane, price_recorded};
 use crate::analysis::facts::{Facts, LaneSurvival};
+use crate::analysis::rereads::{ExpectedRereads, RereadModel};
 use crate::engine::Case;
 use crate::exec::write_file;
 use crate::presets::prices::Prices;
@@ -93,6 +95,8 @@ impl Evaluated {
 struct EvaluatedLane {
     name: String,
     survival: LaneSurvival,
+    /// None for a scored text.
+    rereads: Option<ExpectedRereads>,
     /// None if the file does not record them.
     compactions: Option<usize>,
     /// Calls that overflow. Rejected attempts are part of the cost only with `--bill-rejected`. None for a scored text.
@@ -135,7 +139,8 @@ impl Args {
         let mut sessions = Vec::new();
         let skipped = targets.each(shared, |id, case| {
             let played = play(case, none.clone(), lanes.clone());
-            sessions.push(evaluate(id, case, &played, billing));
+            let model = shared.reread_model();
+            sessions.push(evaluate(id, case, &played, (billing, model)));
             Ok(())
         })?;
         self.output(page, &Evaluations { sessions, skipped }, shared)
@@ -252,10 +257,16 @@ fn output(
     }
 }
 
-fn evaluate(id: &SessionId, case: &Case, played: &[Played], billing: Billing<'_>) -> Evaluated {
+fn evaluate(
+    id: &SessionId,
+    case: &Case,
+    played: &[Played],
+    (billing, model): (Billing<'_>, &RereadModel),
+) -> Evaluated {
     let facts = Facts::new(&case.session);
     let bills = Bills::new(case, billing);
-    let lanes = played.par_iter().map(|lane| {
+    let expected = expected_rereads(case, billing, model, played);
+    let lanes = played.par_iter().zip(expected).map(|(lane, expected)| {
         let cost = match lane.policy {
             Some(_) => price_lane(&bills, &lane.outcome),
             None => price_recorded(&bills, &lane.outcome),
@@ -263,6 +274,7 @@ fn evaluate(id: &SessionId, case: &Case, played: &[Played], billing: Billing<'_>
         EvaluatedLane {
             name: lane.lane.clone(),
             survival: LaneSurvival::new(&facts, case, &lane.outcome),
+            rereads: Some(expected),
             compactions: compactions(case, lane),
             overflows: Some(lane.outcome.overflows),
             into_reserve: Some(lane.outcome.into_reserve()),

@@ -48,6 +48,7 @@ pub(super) fn score(
                 &source_case.session,
                 facts,
                 vec![EvaluatedLane {
+                    rereads: None,
                     name: file_name.to_string_lossy().into_owned(),
                     survival,
                     compactions: None,

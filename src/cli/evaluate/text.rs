@@ -3,6 +3,7 @@
 use super::{Evaluated, EvaluatedLane, Evaluations};
 use crate::analysis::facts::{Fact, FactKind, Facts, KindSurvival, LostFact};
 use crate::cli::output::{clean, counted, grouped, percent, tokens};
+use crate::cli::rereads::rereads_line;
 use crate::figure::usd;
 use crate::report::{Block, VALIDITY, survival_share};
 use std::fmt::Write as _;
@@ -47,6 +48,11 @@ impl Evaluated {
             self.table(text, lanes);
         }
         let _ = writeln!(text, "  {}\n  {VALIDITY}", self.explanation());
+        let rereads = self.lanes.iter();
+        let rereads = rereads.filter_map(|lane| Some((&*lane.name, lane.rereads.as_ref()?)));
+        if !self.is_score {
+            let _ = writeln!(text, "{}", rereads_line(rereads));
+        }
         for lane in &self.lanes {
             self.lost(text, lane, all);
         }

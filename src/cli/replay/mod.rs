@@ -10,6 +10,8 @@ use super::output::{json, print, print_wrapped};
 use super::played::play;
 use super::rereads::expected_rereads;
 use super::status::Status;
+use crate::analysis::cost::Billing;
+use crate::presets::prices::Prices;
 use crate::report::series;
 pub(super) use json_output::Replay;
 use json_output::json_output;
@@ -44,7 +46,12 @@ impl Args {
         if self.csv {
             print(&series(&played))?;
         } else {
-            let expected = expected_rereads(&loaded.case, shared.reread_model(), &played);
+            let expected = expected_rereads(
+                &loaded.case,
+                Billing::at(Prices::in_use()),
+                shared.reread_model(),
+                &played,
+            );
             if shared.json {
                 json(&json_output(&loaded, reserve, &played, &expected))?;
             } else {

@@ -3,12 +3,12 @@
 use crate::analysis::rereads::ExpectedRereads;
 use crate::cli::output::{clean, counted, grouped, percent, tokens, width};
 use crate::cli::played::compactions;
+use crate::cli::rereads::rereads_line;
 use crate::cli::settings::value_text;
 use crate::engine::{ActionKind, Budget, Effect, Event};
 use crate::exec::Loaded;
-use crate::figure::usd;
 use crate::report::{Played, accuracy_sentence, window_source};
-use crate::units::{Tokens, Usd};
+use crate::units::Tokens;
 use std::fmt::Write as _;
 
 /// Maximum number of events that are listed of one lane.
@@ -102,7 +102,8 @@ pub(super) fn table(
         );
     }
     asides(&mut text, played);
-    rereads(&mut text, played, expected);
+    let lanes = played.iter().map(|lane| &*lane.lane).zip(expected);
+    let _ = writeln!(text, "{}", rereads_line(lanes));
     let has_entries = |l: &&Played| {
         !(l.outcome.events.is_empty() && l.outcome.warnings.is_empty() && l.findings.is_empty())
     };
@@ -135,32 +136,6 @@ fn asides(text: &mut String, played: &[Played]) {
             let _ = writeln!(text, "{name}: {figures}");
         }
     }
-}
-
-/// Adds the expected re-reads of the lanes: `expected re-reads: prune 1.3 (0.8 to 1.9; 8.2k tokens, $0.03)`.
-fn rereads(text: &mut String, played: &[Played], expected: &[ExpectedRereads]) {
-    let lanes = played.iter().zip(expected);
-    let lanes = lanes.filter(|(_, expected)| !expected.total.is_none());
-    let figures = lanes.map(|(lane, expected)| {
-        let total = &expected.total;
-        format!(
-            "{} {} ({}; {} tokens{})",
-            clean(&lane.lane),
-            total.number(),
-            total.files.range_text(),
-            tokens(Tokens(total.tokens.value as u64)),
-            total
-                .usd
-                .map_or_else(String::new, |price| format!(", {}", usd(Usd(price.value)))),
-        )
-    });
-    let figures: Vec<String> = figures.collect();
-    let figures = if figures.is_empty() {
-        "none".to_owned()
-    } else {
-        figures.join(", ")
-    };
-    let _ = writeln!(text, "expected re-reads: {figures}");
 }
 
 fn events(text: &mut String, lane: &Played) {

@@ -4,7 +4,7 @@ use crate::session::Session;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// What tells the sessions of one person from those of another.
+/// The property by which sessions of different persons differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum PersonBy {
     /// The working directory that the session records, or else the folder of the file.

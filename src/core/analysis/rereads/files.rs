@@ -1,4 +1,4 @@
-//! The files that an agent's tool calls read and edited, and where their content stands in the session.
+//! The files that an agent's tool calls read and edited, and the results with their content.
 
 use super::attachments;
 use super::model::FileUse;

@@ -6,7 +6,7 @@
 use super::model::{FileUse, WINDOW_CALLS};
 use std::fmt::Write as _;
 
-/// What an item is.
+/// The kind of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemKind {
     /// A file that was read. Only these are fitted.
@@ -47,11 +47,11 @@ impl ItemKind {
 /// A file, or what else a tool call named, at a compaction or control point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
-    /// What it is.
+    /// Its kind.
     pub kind: ItemKind,
     /// Number of the session.
     pub session: u32,
-    /// Number of the person whose session it is: sessions of one person are not independent.
+    /// Number of its person: sessions of one person are not independent.
     pub person: u32,
     /// Name of the program that recorded it.
     pub program: String,
@@ -61,7 +61,7 @@ pub struct Item {
     pub is_control: bool,
     /// Whether the text of the summary is unknown, so that nothing is known about names in the next context.
     pub is_encrypted: bool,
-    /// What is known about the file.
+    /// Age, uses and edits of the file.
     pub known: FileUse,
     /// Tokens of its last read.
     pub tokens: f64,

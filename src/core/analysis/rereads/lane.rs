@@ -52,7 +52,7 @@ pub struct RemovedFile {
     pub call: usize,
     /// Index of the message with the last read.
     pub message: usize,
-    /// What is known about the file.
+    /// Age, uses and edits of the file.
     pub known: FileUse,
     /// Share of the last read that left the context at this call.
     pub share: f64,

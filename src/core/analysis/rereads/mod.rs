@@ -2,7 +2,7 @@
 //! content, and what that costs.
 //!
 //! A compaction causes re-reads. Age, uses and edits of a file predict them ([`RereadModel`]); names in a summary do not help, and
-//! for commands, searches and values no cost of loss can be shown. The data and their limits stand in `docs/validity.md`.
+//! for commands, searches and values no cost of loss can be shown. `docs/validity.md` has the data and their limits.
 
 mod attachments;
 mod files;

@@ -16,13 +16,13 @@ const N_JOINT: usize = 2 * N_FEATURES;
 /// Standard errors on each side of a 95 % interval.
 const SIDES_95: f64 = 1.96;
 
-/// The coefficients that come with the program; how they were fitted stands in `docs/validity.md`.
+/// The coefficients that come with the program; `docs/validity.md` describes their fit.
 static BUNDLED: LazyLock<RereadModel> = LazyLock::new(|| {
     let text = include_str!("../../../../assets/reread_model.toml");
     RereadModel::parse(text).expect("the tests read this file")
 });
 
-/// What is known about a file at a call.
+/// Age, uses and edits of a file at a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileUse {
     /// Calls since the one that touched it last; 0 for the call before.
@@ -51,7 +51,7 @@ impl FileUse {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RereadModel {
-    /// Where the coefficients come from.
+    /// The sessions that the coefficients are fitted to.
     pub source: String,
     /// Content that left the context. Its replacement does not count.
     pub removed: [f64; N_FEATURES],
@@ -61,7 +61,7 @@ pub struct RereadModel {
     pub held: [f64; N_FEATURES],
     /// Covariance of `removed` and `held` together, over resamples of whole persons.
     pub covariance: [[f64; N_JOINT]; N_JOINT],
-    /// The uses of 99 % of the files behind the coefficients: a file with more counts as one with so many.
+    /// The uses of 99 % of the files behind the coefficients: more uses of a file count as this number.
     pub most_uses: u32,
     /// Tokens that the re-reads of a file fetch, as a multiple of its last read. Not fitted to the items, which do not hold them.
     pub tokens: TokensFetched,

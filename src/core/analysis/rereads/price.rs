@@ -1,4 +1,4 @@
-//! What a re-read costs: its tokens are written to the provider's cache once and read from it by every later call.
+//! The price of a re-read: its tokens are written to the provider's cache once and read from it by every later call.
 
 use crate::analysis::cost::Bills;
 use crate::units::Rate;

@@ -16,7 +16,7 @@ const CALIBRATED: std::ops::RangeInclusive<f64> = 0.75..=1.0 / 0.75;
 /// Everything that the page of validity says.
 #[derive(Clone, Debug)]
 pub struct Validity {
-    /// What the items come from.
+    /// Name of the table or sessions.
     pub source: String,
     /// Numbers of sessions, persons, compactions and control points with an item.
     pub counts: Counts,
