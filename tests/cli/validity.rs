@@ -116,8 +116,8 @@ fn session(project: &str, id: u64) -> String {
     text
 }
 
-#[test]
-fn own_sessions_give_items_by_person_and_own_coefficients_are_used() {
+/// Writes four sessions of two persons into a folder.
+fn own_sessions() -> tempfile::TempDir {
     let home = tempfile::tempdir().expect("a temporary folder");
     let folder = home.path();
     fs::create_dir(folder.join("sessions")).expect("a folder");
@@ -126,6 +126,13 @@ fn own_sessions_give_items_by_person_and_own_coefficients_are_used() {
         let file = folder.join(format!("sessions/s{id}.jsonl"));
         fs::write(file, session(&project, id)).expect("written");
     }
+    home
+}
+
+#[test]
+fn own_sessions_give_items_by_person() {
+    let home = own_sessions();
+    let folder = home.path();
     let rows = |by: &[&str], name: &str| {
         let args = ["evaluate", "sessions", "--items", name, "--no-state"];
         let said = succeeds(folder, &[&args[..], by].concat());
@@ -182,7 +189,12 @@ fn own_sessions_give_items_by_person_and_own_coefficients_are_used() {
     let page = fs::read_to_string(folder.join("v.md")).expect("written");
     assert!(page.contains("**Not judged**"), "{page}");
     assert!(page.contains("with 4 recorded compactions"), "{page}");
+}
 
+#[test]
+fn lanes_of_own_sessions_have_the_same_rereads_everywhere_and_by_own_coefficients() {
+    let home = own_sessions();
+    let folder = home.path();
     // Calls after the compaction report 9,000 tokens that nothing in the file explains.
     let insights = succeeds(
         folder,
